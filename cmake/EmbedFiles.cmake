@@ -1,0 +1,19 @@
+# Data files travel inside the binary, so that it works from any folder.
+#
+#   trunkline_embed(trunkline_fabric data/nodes "*.yaml")
+#
+# compiles a table of (name, text) that base's EmbeddedFile("nodes/dgx-h100.yaml") reads.
+function(trunkline_embed target folder pattern)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/${pattern})
+  string(MAKE_C_IDENTIFIER "${target}_${folder}" stem)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${stem}.cc)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}/data -DFOLDER=${PROJECT_SOURCE_DIR}/${folder}
+            -DPATTERN=${pattern} -DSTEM=${stem} -DOUTPUT=${output}
+            -P ${PROJECT_SOURCE_DIR}/cmake/EmbedFilesScript.cmake
+    DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/EmbedFilesScript.cmake
+    COMMENT "Embedding ${folder}"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

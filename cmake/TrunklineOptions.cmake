@@ -1,0 +1,38 @@
+# Language level, warnings and switches shared by every target.
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+set(TRUNKLINE_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize takes them")
+option(TRUNKLINE_WITH_TESTS "Build the tests" ON)
+option(TRUNKLINE_WITH_BENCH "Build the benchmarks" ON)
+option(TRUNKLINE_WITH_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
+
+find_program(TRUNKLINE_CCACHE ccache)
+if(TRUNKLINE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TRUNKLINE_CCACHE})
+endif()
+find_program(TRUNKLINE_MOLD mold)
+if(TRUNKLINE_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_library(trunkline_options INTERFACE)
+target_compile_options(trunkline_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+if(TRUNKLINE_SANITIZE)
+  add_compile_options(-fsanitize=${TRUNKLINE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TRUNKLINE_SANITIZE})
+endif()
+
+find_package(fmt REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Threads REQUIRED)
+if(TRUNKLINE_WITH_TESTS)
+  find_package(GTest REQUIRED)
+  enable_testing()
+endif()

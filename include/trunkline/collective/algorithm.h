@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trunkline/base/diagnostics.h"
+#include "trunkline/collective/schedule.h"
+
+namespace trunkline {
+
+// What to run: the inputs of every schedule generator.
+struct CollectiveSpec {
+  Primitive primitive = Primitive::kAllReduce;
+  // The size nccl-tests prints: AllReduce, Broadcast, Reduce, SendRecv: the buffer of each rank;
+  // AllGather: each rank's output; ReduceScatter: each rank's input; AllToAll: each rank's input
+  // (= output); Gather, Scatter: the root's buffer.
+  Bytes bytes;
+  std::uint32_t element_bytes = 1;  // chunks are cut at multiples of this
+  std::uint32_t root = 0;
+  std::uint32_t channels = 1;
+  std::uint32_t slots = 0;     // pipeline depth of each channel; 0: no limit
+  Bytes slice;                 // pipelined algorithms cut chunks into slices of this; 0: their default
+  // kAllToAllV: bytes from rank i to rank j at [i * ranks + j]; must be empty otherwise.
+  std::vector<std::int64_t> matrix;
+  auto operator<=>(const CollectiveSpec&) const = default;
+};
+
+// One collective algorithm: an entry of the registry.
+struct Algorithm {
+  const char* name;     // "ring"
+  const char* summary;  // one line for --help and the docs table
+  // Steps and bytes for docs: "2(p-1) steps, 2(p-1)/p n bytes per rank".
+  const char* cost;
+  bool (*supports)(Primitive primitive);
+  // REQUIRES: supports(spec.primitive). Fails with TL1500.. when the layout or sizes do not fit
+  // (hierarchical on a non-uniform layout, say).
+  Result<std::shared_ptr<const Schedule>> (*make)(const CollectiveSpec& spec,
+                                                  const GroupLayout& layout);
+};
+
+// Every algorithm, in the order of docs. One file and one line each.
+[[nodiscard]] std::span<const Algorithm> Algorithms();
+[[nodiscard]] const Algorithm* FindAlgorithm(std::string_view name);
+
+// The schedule of `algorithm` ("ring", "double_binary_tree", …); an unknown name or an unsupported
+// primitive is an error that lists what would work.
+[[nodiscard]] Result<std::shared_ptr<const Schedule>> MakeSchedule(std::string_view algorithm,
+                                                                   const CollectiveSpec& spec,
+                                                                   const GroupLayout& layout);
+
+}  // namespace trunkline

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trunkline/base/ids.h"
+#include "trunkline/base/units.h"
+#include "trunkline/transport/transport.h"
+#include "trunkline/collective/primitive.h"
+
+namespace trunkline {
+
+enum class RunStatus : std::uint8_t { kFinished, kSaturated, kDeadlocked, kInterrupted, kUnfinished };
+[[nodiscard]] const char* ToString(RunStatus status);
+
+// One task of one rank as it happened.
+struct TaskSpan {
+  RankId rank{};
+  std::uint32_t task = 0;  // index in the rank's program
+  std::uint8_t stream = 0;
+  std::uint16_t label = 0;
+  Time start;
+  Time end;
+};
+
+// Where a rank's time went. compute + exposed_communication + bubble + other == finish exactly:
+//   compute                the compute stream is busy
+//   exposed_communication  it is idle and the task it waits for next waits for bytes in flight
+//   bubble                 it is idle because the sender of what it waits for has not sent yet
+//   other                  the rest (after its last task until the step ends)
+struct RankSummary {
+  RankId rank{};
+  std::uint32_t ranks_represented = 1;  // congruent ranks folded into this one
+  Time finish;
+  Time compute;
+  Time exposed_communication;
+  Time bubble;
+  Time other;
+  Time communication;  // union of the times in which any communication of the rank was in flight
+};
+
+// All executions of one kind of collective (same choice, same communicator role).
+struct CollectiveSummary {
+  std::uint32_t collective = 0;  // index into TaskGraph::collectives()
+  std::uint32_t role = 0;
+  std::uint32_t group_size = 0;
+  std::uint64_t count = 0;       // per rank of the critical rank's program
+  Time total;                    // on the critical rank, from its start to its end
+  Time exposed;                  // of that, not hidden by compute
+  Time bound;                    // lower bound of one execution
+};
+
+struct LinkUse {
+  LinkId link{};
+  std::int64_t wire_bytes = 0;
+};
+
+// A task that never ended, and what it waits for.
+struct BlockedTask {
+  RankId rank{};
+  std::uint32_t task = 0;
+  std::string waits_for;
+};
+
+struct FlowCounters {
+  std::uint64_t solves = 0;                 // max-min solutions computed
+  std::uint64_t reuses = 0;                 // collectives answered from the memo
+  std::uint64_t transfers_simulated = 0;
+  std::uint64_t transfers_represented = 0;  // simulated x congruent ranks, memo included
+  std::uint64_t fold_classes = 0;           // distinct rank classes; 0 when not folded
+};
+
+// What happened when: the outcome of an engine.
+struct Timeline {
+  RunStatus status = RunStatus::kFinished;
+  Time end;
+  std::uint64_t events = 0;
+  std::vector<RankSummary> ranks;       // one per simulated rank (class), by rank id
+  std::size_t critical = 0;             // index into `ranks` of the one that finishes last
+  std::vector<TaskSpan> spans;          // of the recorded ranks, by (rank, start, task)
+  std::vector<CollectiveSummary> collectives;
+  std::vector<LinkUse> links;           // every link with traffic, by link id
+  std::vector<BlockedTask> blocked;     // not empty exactly when status is kUnfinished
+  FlowCounters flow;
+};
+
+}  // namespace trunkline

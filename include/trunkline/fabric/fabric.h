@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trunkline/base/ids.h"
+#include "trunkline/base/units.h"
+
+namespace trunkline {
+
+// kHost is an endpoint that stands for a whole server with one NIC (a fabric without a node
+// template). kSwitch is a network switch; its `tier` says which (1 leaf, 2 spine, 3 core).
+enum class DeviceKind : std::uint8_t { kGpu, kHost, kNvSwitch, kPcieSwitch, kCpu, kNic, kSwitch };
+enum class LinkKind : std::uint8_t { kNvlink, kXgmi, kC2c, kPcie, kSocket, kNetwork };
+
+[[nodiscard]] const char* ToString(DeviceKind kind);
+[[nodiscard]] const char* ToString(LinkKind kind);
+
+struct Device {
+  static constexpr std::uint32_t kNoNode = UINT32_MAX;
+
+  DeviceKind kind = DeviceKind::kHost;
+  std::uint8_t tier = 0;         // switches: 1 leaf, 2 spine, 3 core; else 0
+  std::uint32_t node = kNoNode;  // the server it sits in, or kNoNode
+  std::uint32_t local = 0;       // index among its kind in its node (its tier in the fabric)
+};
+
+// One direction of a cable or bus.
+struct Link {
+  static constexpr std::uint32_t kNoTrunk = UINT32_MAX;
+
+  DeviceId from{};
+  DeviceId to{};
+  Rate rate;
+  Time latency;
+  LinkKind kind = LinkKind::kNetwork;
+  std::uint32_t trunk = kNoTrunk;
+};
+
+// A directed multigraph of devices and links, immutable once built.
+//
+// Device and link ids are dense, so per-link data lives in vectors. A cable or bus is two links,
+// `l` and `reverse(l)`. Safe for any number of concurrent readers.
+//
+// A *trunk* is a set of links that a balancing routing policy (spray, adaptive) uses evenly: all
+// uplinks of one leaf, say. Resource ids cover both: [0, link_count()) are the links, followed by
+// the trunks.
+class Fabric {
+ public:
+  [[nodiscard]] std::size_t device_count() const { return devices_.size(); }
+  [[nodiscard]] std::size_t link_count() const { return links_.size(); }
+  [[nodiscard]] std::size_t trunk_count() const { return trunk_links_.size(); }
+  [[nodiscard]] std::size_t resource_count() const { return link_count() + trunk_count(); }
+
+  [[nodiscard]] const Device& device(DeviceId id) const { return devices_[Index(id)]; }
+  [[nodiscard]] const Link& link(LinkId id) const { return links_[Index(id)]; }
+  [[nodiscard]] LinkId reverse(LinkId id) const { return LinkId(Index(id) ^ 1U); }
+  // Links that leave a device, in the order in which they were added.
+  [[nodiscard]] std::span<const LinkId> out(DeviceId id) const;
+  [[nodiscard]] std::span<const LinkId> trunk_links(std::uint32_t trunk) const {
+    return trunk_links_[trunk];
+  }
+
+  [[nodiscard]] static ResourceId resource(LinkId id) { return ResourceId(Index(id)); }
+  [[nodiscard]] ResourceId trunk_resource(std::uint32_t trunk) const {
+    return ResourceId(link_count() + trunk);
+  }
+
+  // The devices that ranks can be placed on (GPUs or hosts), ordered by node, then local index.
+  [[nodiscard]] std::span<const DeviceId> endpoints() const { return endpoints_; }
+  // 0 when endpoints are plain hosts counted one a node; else GPUs per node.
+  [[nodiscard]] std::uint32_t endpoints_per_node() const { return endpoints_per_node_; }
+  [[nodiscard]] std::uint32_t node_count() const { return node_count_; }
+
+  // The name people use: `gpu:3/5`, `nic:3/5`, `leaf-12`, `spine-0`, `core-7`, `host-9`.
+  [[nodiscard]] std::string name(DeviceId id) const;
+  // The device of that name, or nothing.
+  [[nodiscard]] std::vector<DeviceId> Find(std::string_view name) const;
+
+ private:
+  friend class FabricBuilder;
+  std::vector<Device> devices_;
+  std::vector<Link> links_;
+  std::vector<std::vector<LinkId>> trunk_links_;
+  std::vector<std::uint32_t> out_begin_;
+  std::vector<LinkId> out_;
+  std::vector<DeviceId> endpoints_;
+  std::uint32_t endpoints_per_node_ = 1;
+  std::uint32_t node_count_ = 0;
+};
+
+// Collects devices and cables, then makes the immutable Fabric.
+class FabricBuilder {
+ public:
+  DeviceId AddDevice(Device device);
+  // Adds both directions; returns the one from `a` to `b`. REQUIRES: a != b, rate > 0, latency >= 0.
+  LinkId AddCable(DeviceId a, DeviceId b, Rate rate, Time latency, LinkKind kind);
+  // Makes `links` one trunk. REQUIRES: each is in no other trunk.
+  std::uint32_t AddTrunk(std::span<const LinkId> links);
+  // Changes one direction's rate (faults, asymmetric buses). REQUIRES: rate > 0.
+  void SetRate(LinkId link, Rate rate);
+  [[nodiscard]] Fabric Build() &&;
+
+ private:
+  Fabric fabric_;
+};
+
+}  // namespace trunkline
