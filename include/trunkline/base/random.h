@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "trunkline/base/int128.h"
+
 // Counter-based random numbers: a draw depends on (seed, entity, index) alone, so results do not
 // depend on the order of draws or on the number of threads.
 namespace trunkline {
@@ -27,7 +29,7 @@ namespace trunkline {
 
 // A draw mapped to [0, n) by multiply-shift. REQUIRES: n > 0.
 [[nodiscard]] constexpr std::uint64_t Below(std::uint64_t draw, std::uint64_t n) {
-  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(draw) * n) >> 64);
+  return static_cast<std::uint64_t>((static_cast<Uint128>(draw) * n) >> 64);
 }
 
 // A draw mapped to [0, 1) with 53 bits.

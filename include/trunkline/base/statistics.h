@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "trunkline/base/int128.h"
+
 namespace trunkline {
 
 // Count, mean, extremes and quantiles of a stream of non-negative integers in O(1) memory: a
@@ -28,7 +30,7 @@ class StreamingStatistics {
   std::int64_t count_ = 0;
   std::int64_t min_ = 0;
   std::int64_t max_ = 0;
-  __int128 sum_ = 0;
+  Int128 sum_ = 0;
 };
 
 }  // namespace trunkline
