@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trunkline/base/diagnostics.h"
+#include "trunkline/base/units.h"
+#include "trunkline/fabric/catalog.h"
+#include "trunkline/training/model.h"
+#include "trunkline/training/plan.h"
+#include "trunkline/workload/task_graph.h"
+
+namespace trunkline {
+
+// Bytes on one GPU of a pipeline stage at its peak.
+struct StageMemory {
+  Bytes weights;
+  Bytes gradients;
+  Bytes optimizer;
+  Bytes activations;  // in-flight micro-batches of the schedule
+  Bytes other;        // context, communication buffers, logits
+  [[nodiscard]] Bytes total() const {
+    return weights + gradients + optimizer + activations + other;
+  }
+};
+
+// One kernel class of a layer on one GPU: what `--explain` prints.
+struct KernelCost {
+  std::string name;       // "mlp gate+up GEMM forward"
+  std::string shape;      // "m=8192 n=7168 k=8192"
+  Flops flops;
+  Bytes memory_traffic;
+  double efficiency = 0;  // of the device's peak
+  bool extrapolated = false;  // outside the measured shapes or on a device without a chart
+  Time time;
+  std::string source;
+};
+
+// What a training step consists of, before any engine runs it.
+struct TrainingWorkload {
+  std::unique_ptr<TaskGraph> graph;
+  ModelConfig model;
+  TrainingPlan plan;
+  Flops model_flops_per_step;          // causal attention counted half, logits counted, no recompute
+  std::int64_t tokens_per_step = 0;
+  FlopRate peak_per_gpu;               // the MFU denominator
+  std::vector<StageMemory> memory;     // by pipeline stage
+  std::vector<Time> stage_compute;     // busy compute time of one step, by stage
+  std::vector<KernelCost> kernels;     // of one layer and the head
+  std::vector<std::string> assumptions;
+  Diagnostics warnings;
+};
+
+// REQUIRES: CheckPlan(model, plan, plan.ranks()) is empty of errors. Fails with TL1310 for
+// mixture-of-experts models.
+[[nodiscard]] Result<TrainingWorkload> BuildTraining(const ModelConfig& model,
+                                                     const TrainingPlan& plan,
+                                                     const Accelerator& accelerator);
+
+}  // namespace trunkline
