@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trunkline/base/diagnostics.h"
+#include "trunkline/engine/timeline.h"
+#include "trunkline/fabric/fabric.h"
+#include "trunkline/fabric/placement.h"
+#include "trunkline/fabric/route.h"
+#include "trunkline/training/training.h"
+#include "trunkline/transport/transport.h"
+
+namespace trunkline {
+
+// One row of `trunkline collective`, or one kind of collective of a training step.
+struct CollectiveRow {
+  Primitive primitive = Primitive::kAllReduce;
+  Bytes bytes;
+  std::int64_t count = 0;  // elements of `dtype`
+  std::string dtype = "float";
+  std::string algorithm;
+  Protocol protocol = Protocol::kSimple;
+  std::uint32_t channels = 1;
+  Time time;
+  Time bound;
+  double algbw_Bps = 0;
+  double busbw_Bps = 0;
+};
+
+// The training part of a result: the critical rank's parts add up to `time` exactly; means are over
+// all ranks.
+struct IterationResult {
+  Time time;
+  Time compute;
+  Time exposed_comm;
+  Time bubble;
+  Time other;
+  double mean_compute_s = 0;
+  double mean_exposed_comm_s = 0;
+  double mean_bubble_s = 0;
+  double mean_other_s = 0;
+  RankId critical_rank{};
+  double tokens_per_s = 0;
+  double mfu = 0;
+  FlopRate model_flops_per_gpu_s;
+};
+
+struct StepCollective {
+  CollectiveRow row;
+  std::string role;  // "tp", "dp", …
+  std::uint32_t group_size = 0;
+  std::uint64_t count = 0;  // executions on the critical rank
+  Time time;                // all of them, on the critical rank
+  Time exposed;
+};
+
+struct LinkRow {
+  LinkId link{};
+  std::string from;
+  std::string to;
+  double utilisation = 0;  // wire bytes / (rate x time)
+  std::int64_t bytes = 0;
+};
+
+// Everything a run produced; what report/ prints. What a model does not compute stays empty.
+struct RunResult {
+  std::string title;
+  RunStatus status = RunStatus::kFinished;
+  std::string engine;  // "flow"
+  std::uint64_t seed = 1;
+  Time time;
+  Time bound;
+  std::vector<std::string> assumptions;
+  Diagnostics warnings;
+  std::uint64_t events = 0;
+  double wall_s = 0;
+  double cpu_s = 0;
+  int threads = 1;
+
+  // Inputs, kept for the report: the fabric, where ranks sit, how routes are found.
+  std::shared_ptr<const Fabric> fabric;
+  std::shared_ptr<const Router> router;
+  Placement placement;
+  TransportModel transport;
+  std::string cluster_summary;  // "64 x dgx-h100, rail-optimized, 400 Gb/s"
+
+  std::optional<IterationResult> iteration;           // training
+  std::shared_ptr<const TrainingWorkload> training;   // training
+  std::vector<StepCollective> step_collectives;       // training
+  std::vector<CollectiveRow> rows;                    // collective
+  bool fits_memory = true;
+  Bytes memory_per_gpu;  // of the fullest stage
+  Bytes memory_capacity;
+
+  std::vector<LinkRow> links;  // worst first
+  std::size_t links_total = 0;
+  Timeline timeline;
+};
+
+}  // namespace trunkline
