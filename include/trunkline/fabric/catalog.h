@@ -31,14 +31,14 @@ struct NodeTemplate {
   struct Bus {
     std::uint32_t from = 0;  // indices into `devices`
     std::uint32_t to = 0;
-    Rate rate;               // what protocols leave of the raw signalling rate, each direction
+    Rate rate;  // what protocols leave of the raw signalling rate, each direction
     Time latency;
     LinkKind kind = LinkKind::kPcie;
   };
 
-  std::string name;         // "dgx-h100"
+  std::string name;  // "dgx-h100"
   std::string description;
-  std::string accelerator;  // name in the accelerator catalogue; empty: none
+  std::string accelerator;      // name in the accelerator catalogue; empty: none
   std::vector<Device> devices;  // node-relative; GPUs first, then NICs
   std::vector<Bus> buses;
   std::uint32_t gpus = 0;
@@ -53,7 +53,8 @@ struct NodeTemplate {
 [[nodiscard]] std::vector<std::string> NodeTemplateNames();
 // TL1400: unknown name, with a did-you-mean.
 [[nodiscard]] Result<Accelerator> FindAccelerator(std::string_view name);
-// `name` is a catalogue name, or a path (it contains '/' or ends in .yaml) of a file in the same form.
+// `name` is a catalogue name, or a path (it contains '/' or ends in .yaml) of a file in the same
+// form.
 [[nodiscard]] Result<NodeTemplate> FindNodeTemplate(std::string_view name);
 
 }  // namespace trunkline

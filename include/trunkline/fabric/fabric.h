@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trunkline/base/ids.h"
@@ -25,6 +26,7 @@ struct Device {
   std::uint8_t tier = 0;         // switches: 1 leaf, 2 spine, 3 core; else 0
   std::uint32_t node = kNoNode;  // the server it sits in, or kNoNode
   std::uint32_t local = 0;       // index among its kind in its node (its tier in the fabric)
+  Time latency;                  // what forwarding a packet through it takes
 };
 
 // One direction of a cable or bus.
@@ -70,13 +72,13 @@ class Fabric {
 
   // The devices that ranks can be placed on (GPUs or hosts), ordered by node, then local index.
   [[nodiscard]] std::span<const DeviceId> endpoints() const { return endpoints_; }
-  // 0 when endpoints are plain hosts counted one a node; else GPUs per node.
+  // Endpoints in every node: GPUs per node, 1 for plain hosts; 0 when nodes differ.
   [[nodiscard]] std::uint32_t endpoints_per_node() const { return endpoints_per_node_; }
   [[nodiscard]] std::uint32_t node_count() const { return node_count_; }
 
   // The name people use: `gpu:3/5`, `nic:3/5`, `leaf-12`, `spine-0`, `core-7`, `host-9`.
   [[nodiscard]] std::string name(DeviceId id) const;
-  // The device of that name, or nothing.
+  // The device of that name (one element), or nothing.
   [[nodiscard]] std::vector<DeviceId> Find(std::string_view name) const;
 
  private:
@@ -95,7 +97,8 @@ class Fabric {
 class FabricBuilder {
  public:
   DeviceId AddDevice(Device device);
-  // Adds both directions; returns the one from `a` to `b`. REQUIRES: a != b, rate > 0, latency >= 0.
+  // Adds both directions; returns the one from `a` to `b`. REQUIRES: a != b, rate > 0, latency >=
+  // 0.
   LinkId AddCable(DeviceId a, DeviceId b, Rate rate, Time latency, LinkKind kind);
   // Makes `links` one trunk. REQUIRES: each is in no other trunk.
   std::uint32_t AddTrunk(std::span<const LinkId> links);
