@@ -7,11 +7,12 @@ function(trunkline_embed target folder pattern)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/${pattern})
   string(MAKE_C_IDENTIFIER "${target}_${folder}" stem)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${stem}.cc)
+  # The list of files is part of the command, so that one added (with an old date) or removed
+  # makes Ninja run it again.
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}/data -DFOLDER=${PROJECT_SOURCE_DIR}/${folder}
-            -DPATTERN=${pattern} -DSTEM=${stem} -DOUTPUT=${output}
-            -P ${PROJECT_SOURCE_DIR}/cmake/EmbedFilesScript.cmake
+    COMMAND ${CMAKE_COMMAND} "-DFILES=${files}" -DROOT=${PROJECT_SOURCE_DIR}/data -DSTEM=${stem}
+            -DOUTPUT=${output} -P ${PROJECT_SOURCE_DIR}/cmake/EmbedFilesScript.cmake
     DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/EmbedFilesScript.cmake
     COMMENT "Embedding ${folder}"
     VERBATIM)

@@ -1,18 +1,25 @@
-# Writes OUTPUT: a translation unit that registers every file of FOLDER matching PATTERN.
-file(GLOB_RECURSE files ${FOLDER}/${PATTERN})
-list(SORT files)
-set(text "#include \"base/embedded_files.h\"\n\nnamespace trunkline {\n")
-string(APPEND text "// Referenced by the layer that reads the files, so that the linker keeps this unit.\n")
-string(APPEND text "extern const EmbeddedTable k_${STEM};\n")
+# Writes OUTPUT: a translation unit with the table k_STEM of FILES, named relative to ROOT.
+set(arrays "")
 set(entries "")
-foreach(file IN LISTS files)
+set(index 0)
+foreach(file IN LISTS FILES)
   file(RELATIVE_PATH name ${ROOT} ${file})
   file(READ ${file} content HEX)
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\x\\1'," bytes "${content}")
-  string(MAKE_C_IDENTIFIER "${name}" id)
-  string(APPEND text "static const char ${id}[] = {${bytes}0};\n")
-  string(APPEND entries "    {\"${name}\", ${id}, sizeof(${id}) - 1},\n")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${content}")
+  string(APPEND arrays "static const char kFile${index}[] = {${bytes}0};\n")
+  string(APPEND entries "    {\"${name}\", kFile${index}, sizeof(kFile${index}) - 1},\n")
+  math(EXPR index "${index} + 1")
 endforeach()
-string(APPEND text "static const EmbeddedFile kFiles[] = {\n${entries}};\n")
-string(APPEND text "constinit const EmbeddedTable k_${STEM}{kFiles};\n}  // namespace trunkline\n")
-file(WRITE ${OUTPUT} "${text}")
+if(index EQUAL 0)
+  message(FATAL_ERROR "nothing to embed in ${STEM}")
+endif()
+file(WRITE ${OUTPUT} "#include \"base/embedded_files.h\"
+
+namespace trunkline {
+// Referenced by the layer that reads the files, so that the linker keeps this unit.
+extern const EmbeddedTable k_${STEM};
+${arrays}static const EmbeddedFile kFiles[] = {
+${entries}};
+constinit const EmbeddedTable k_${STEM}{kFiles};
+}  // namespace trunkline
+")

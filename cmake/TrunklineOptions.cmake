@@ -28,10 +28,23 @@ if(TRUNKLINE_SANITIZE)
   add_link_options(-fsanitize=${TRUNKLINE_SANITIZE})
 endif()
 
-find_package(fmt REQUIRED)
-find_package(yaml-cpp REQUIRED)
-find_package(nlohmann_json REQUIRED)
-find_package(Threads REQUIRED)
+# trunkline_find_package(NAME …): as find_package(NAME REQUIRED …), and remembers NAME for the
+# installed package's own dependencies.
+macro(trunkline_find_package name)
+  find_package(${name} REQUIRED ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY TRUNKLINE_PACKAGES ${name})
+endmacro()
+
+# trunkline_feature(NAME STATE): a line of the configure summary, for the optional parts.
+function(trunkline_feature name state)
+  set_property(GLOBAL APPEND PROPERTY TRUNKLINE_FEATURES ${name})
+  set_property(GLOBAL PROPERTY TRUNKLINE_FEATURE_${name} "${state}")
+endfunction()
+
+trunkline_find_package(fmt)
+trunkline_find_package(yaml-cpp)
+trunkline_find_package(nlohmann_json)
+trunkline_find_package(Threads)
 if(TRUNKLINE_WITH_TESTS)
   find_package(GTest REQUIRED)
   enable_testing()
