@@ -17,6 +17,9 @@ struct EmbeddedFile {
 
 struct EmbeddedTable {
   std::span<const EmbeddedFile> files;
+
+  // The file of that path below data/, or null.
+  [[nodiscard]] const EmbeddedFile* Find(std::string_view name) const;
 };
 
 }  // namespace trunkline

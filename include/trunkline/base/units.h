@@ -142,7 +142,7 @@ using UnitResult = std::expected<T, UnitError>;
 
 // Exact readers: a decimal number, optional space, a unit. `1.5 us`, `400 Gb/s`, `64 KiB`,
 // `25 GB/s`, `989 TFLOP/s`. A bare number, a negative one, an unknown unit, a value that is not a
-// whole number of the base unit or that overflows is an error with a hint.
+// whole number of the base unit, a rate of zero or a value that overflows is an error with a hint.
 // Gb is bits, GB is 10^9 bytes, KiB is 1024.
 [[nodiscard]] UnitResult<Time> ParseTime(std::string_view text);
 [[nodiscard]] UnitResult<Bytes> ParseBytes(std::string_view text);
