@@ -24,7 +24,8 @@ struct TaskSpan {
   Time end;
 };
 
-// Where a rank's time went. compute + exposed_communication + bubble + other == finish exactly:
+// Where a rank's time went. compute + exposed_communication + bubble + other == Timeline::end
+// exactly (for the critical rank that is its finish):
 //   compute                the compute stream is busy
 //   exposed_communication  it is idle and the task it waits for next waits for bytes in flight
 //   bubble                 it is idle because the sender of what it waits for has not sent yet
@@ -32,7 +33,7 @@ struct TaskSpan {
 struct RankSummary {
   RankId rank{};
   std::uint32_t ranks_represented = 1;  // congruent ranks folded into this one
-  Time finish;
+  Time finish;  // the end of its last task
   Time compute;
   Time exposed_communication;
   Time bubble;

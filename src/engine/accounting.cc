@@ -1,0 +1,184 @@
+#include "engine/accounting.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace trunkline {
+namespace {
+
+struct Interval {
+  Time start;
+  Time end;
+};
+
+// The union of intervals, ordered, with the length that precedes each.
+class IntervalUnion {
+ public:
+  explicit IntervalUnion(std::vector<Interval> intervals) {
+    std::ranges::sort(intervals, {}, &Interval::start);
+    for (const Interval& interval : intervals) {
+      if (pieces_.empty() || interval.start > pieces_.back().end) {
+        before_.push_back(length());
+        pieces_.push_back(interval);
+      } else {
+        pieces_.back().end = std::max(pieces_.back().end, interval.end);
+      }
+    }
+  }
+
+  [[nodiscard]] Time length() const {
+    if (pieces_.empty()) return Time();
+    return before_.back() + (pieces_.back().end - pieces_.back().start);
+  }
+
+  // Length of the part of the union before `time`.
+  [[nodiscard]] Time LengthBefore(Time time) const {
+    const auto next = std::ranges::upper_bound(pieces_, time, {}, &Interval::start);
+    if (next == pieces_.begin()) return Time();
+    const auto last = std::prev(next);
+    const Time before = before_[static_cast<std::size_t>(last - pieces_.begin())];
+    return before + (std::min(time, last->end) - last->start);
+  }
+
+ private:
+  std::vector<Interval> pieces_;
+  std::vector<Time> before_;
+};
+
+template <typename Select>
+IntervalUnion UnionOf(const Program& program, std::span<const TaskTimes> times, Select select) {
+  std::vector<Interval> intervals;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (const auto interval = select(program.tasks[i], times[i])) intervals.push_back(*interval);
+  }
+  return IntervalUnion(std::move(intervals));
+}
+
+IntervalUnion ComputeTime(const Program& program, std::span<const TaskTimes> times) {
+  return UnionOf(program, times, [](const Task& task, const TaskTimes& t) {
+    return task.kind == TaskKind::kCompute ? std::optional(Interval{t.start, t.end}) : std::nullopt;
+  });
+}
+
+IntervalUnion CommunicationTime(const Program& program, std::span<const TaskTimes> times) {
+  return UnionOf(program, times, [](const Task& task, const TaskTimes& t) {
+    return task.kind != TaskKind::kCompute ? std::optional(Interval{t.sent, t.end}) : std::nullopt;
+  });
+}
+
+// Splits the idle time of one rank's compute stream into exposed communication and bubbles.
+class IdleTime {
+ public:
+  IdleTime(const Program& program, std::span<const TaskTimes> times)
+      : program_(program), times_(times), previous_(times.size(), kNone) {
+    std::vector<std::uint32_t> last_of_stream(UINT8_MAX + 1, kNone);
+    for (std::uint32_t i = 0; i < times.size(); ++i) {
+      previous_[i] = std::exchange(last_of_stream[program.tasks[i].stream], i);
+    }
+  }
+
+  // Attributes [from, until], at whose end `task` started.
+  void AttributeWaitOf(std::uint32_t task, Time from, Time until) {
+    AttributeChain(LastPrerequisite(task), from, until);
+  }
+
+  // Attributes [from, until] to `task`, then to what it waited for, and so on back to `from`.
+  void AttributeChain(std::uint32_t task, Time from, Time until) {
+    for (; task != kNone && until > from; task = LastPrerequisite(task)) {
+      const TaskTimes& t = times_[task];
+      until = std::max(from, std::min(until, t.end));
+      const Time start = std::clamp(t.start, from, until);
+      if (program_.tasks[task].kind != TaskKind::kCompute) {
+        const Time sent = std::clamp(t.sent, start, until);
+        exposed_ += until - sent;
+        bubble_ += sent - start;
+      }
+      until = start;
+    }
+  }
+
+  [[nodiscard]] Time exposed() const { return exposed_; }
+  [[nodiscard]] Time bubble() const { return bubble_; }
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  // The stream predecessor or dependency that finished last: what `task` really waited for.
+  [[nodiscard]] std::uint32_t LastPrerequisite(std::uint32_t task) const {
+    std::uint32_t last = previous_[task];
+    for (const std::uint32_t dependency : program_.dependencies_of(program_.tasks[task])) {
+      if (last == kNone || times_[dependency].end > times_[last].end) last = dependency;
+    }
+    return last;
+  }
+
+  const Program& program_;
+  std::span<const TaskTimes> times_;
+  std::vector<std::uint32_t> previous_;  // the task before it in its stream
+  Time exposed_;
+  Time bubble_;
+};
+
+}  // namespace
+
+RankSummary AccountRank(RankId rank, const Program& program, std::span<const TaskTimes> times,
+                        Time step_end) {
+  TL_CHECK(times.size() == program.tasks.size(), times.size(), program.tasks.size());
+  std::vector<std::uint32_t> compute_tasks;
+  std::uint32_t last = 0;
+  for (std::uint32_t i = 0; i < times.size(); ++i) {
+    if (program.tasks[i].kind == TaskKind::kCompute) compute_tasks.push_back(i);
+    if (times[i].end > times[last].end) last = i;
+  }
+  std::ranges::sort(compute_tasks, {}, [&](std::uint32_t i) { return times[i].start; });
+
+  IdleTime idle(program, times);
+  Time covered;
+  for (const std::uint32_t task : compute_tasks) {
+    if (times[task].start > covered) idle.AttributeWaitOf(task, covered, times[task].start);
+    covered = std::max(covered, times[task].end);
+  }
+  RankSummary summary;
+  summary.rank = rank;
+  if (!times.empty()) {
+    summary.finish = times[last].end;
+    idle.AttributeChain(last, covered, summary.finish);
+  }
+  TL_CHECK(summary.finish <= step_end, summary.finish.ps(), step_end.ps());
+  summary.compute = ComputeTime(program, times).length();
+  summary.exposed_communication = idle.exposed();
+  summary.bubble = idle.bubble();
+  summary.other = step_end - summary.compute - summary.exposed_communication - summary.bubble;
+  TL_CHECK(summary.other >= Time(), summary.other.ps(), "parts exceed the step");
+  summary.communication = CommunicationTime(program, times).length();
+  return summary;
+}
+
+std::vector<CollectiveSummary> AccountCollectives(const Program& program,
+                                                  std::span<const TaskTimes> times) {
+  const IntervalUnion compute = ComputeTime(program, times);
+  std::vector<CollectiveSummary> summaries;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Task& task = program.tasks[i];
+    if (task.kind != TaskKind::kCollective) continue;
+    auto found = std::ranges::find_if(summaries, [&](const CollectiveSummary& s) {
+      return s.collective == task.collective && s.role == task.role;
+    });
+    if (found == summaries.end()) {
+      found = summaries.emplace(summaries.end());
+      found->collective = task.collective;
+      found->role = task.role;
+    }
+    const Time duration = times[i].end - times[i].start;
+    const Time hidden = compute.LengthBefore(times[i].end) - compute.LengthBefore(times[i].start);
+    ++found->count;
+    found->total += duration;
+    found->exposed += duration - hidden;
+  }
+  std::ranges::sort(summaries, {},
+                    [](const CollectiveSummary& s) { return std::pair(s.collective, s.role); });
+  return summaries;
+}
+
+}  // namespace trunkline
