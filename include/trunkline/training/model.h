@@ -26,11 +26,13 @@ struct ModelConfig {
   bool layer_norm = false;         // LayerNorm (weight and bias) instead of RMSNorm
   bool linear_bias = false;        // biases on attention and MLP projections
   bool qkv_bias = false;           // Qwen2
+  bool qk_norm = false;            // Qwen3: RMSNorm of each query and key head
   bool dropout = false;            // trained with dropout (GPT-2): masks are kept for backward
   std::int64_t sliding_window = 0;  // 0: full attention
   // Mixture of experts: read and reported; training of such models is refused (TL1310).
   std::int64_t experts = 0;
   std::int64_t experts_per_token = 0;
+  std::int64_t expert_ffn = 0;
 
   [[nodiscard]] bool is_moe() const { return experts > 0; }
   // All parameters, embeddings and norms included (vocabulary unpadded).

@@ -1,0 +1,265 @@
+#include "trunkline/training/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "training/rank_order.h"
+#include "trunkline/base/int128.h"
+
+namespace trunkline {
+namespace {
+
+// Largest extent of any parallel dimension or batch: above it products could overflow.
+constexpr std::int64_t kMaxExtent = 1'000'000;
+
+std::vector<std::int64_t> Divisors(std::int64_t n) {
+  std::vector<std::int64_t> low;
+  std::vector<std::int64_t> high;
+  for (std::int64_t d = 1; d * d <= n; ++d) {
+    if (n % d != 0) continue;
+    low.push_back(d);
+    if (d * d != n) high.push_back(n / d);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+// The divisors of `n` around `wanted`, nearest last below and first above: "4 or 8".
+std::string NearestDivisors(std::int64_t n, std::int64_t wanted) {
+  const std::vector<std::int64_t> divisors = Divisors(n);
+  const auto above = std::ranges::upper_bound(divisors, wanted);
+  if (above == divisors.end()) return fmt::format("{}", divisors.back());
+  if (above == divisors.begin()) return fmt::format("{}", divisors.front());
+  return fmt::format("{} or {}", *std::prev(above), *above);
+}
+
+class PlanChecker {
+ public:
+  PlanChecker(const ModelConfig& model, const TrainingPlan& plan, std::int64_t gpus)
+      : model_(model), plan_(plan), gpus_(gpus) {}
+
+  Diagnostics Run() && {
+    CheckExtents();
+    if (!found_.empty()) return std::move(found_);  // the rest divides by these
+    CheckProduct();
+    CheckTensorParallel();
+    CheckPipeline();
+    CheckBatch();
+    CheckDataParallel();
+    CheckSequence();
+    CheckOrder();
+    return std::move(found_);
+  }
+
+ private:
+  void Add(std::string code, std::string message, std::string hint) {
+    Diagnostic diagnostic;
+    diagnostic.code = std::move(code);
+    diagnostic.message = std::move(message);
+    diagnostic.hint = std::move(hint);
+    found_.push_back(std::move(diagnostic));
+  }
+
+  void CheckExtent(std::string_view name, std::int64_t value, std::int64_t low) {
+    if (value >= low && value <= kMaxExtent) return;
+    Add("TL1320", fmt::format("{} is {}", name, value),
+        fmt::format("{} is a whole number from {} to {}", name, low, kMaxExtent));
+  }
+
+  void CheckExtents() {
+    CheckExtent("parallel.tp", plan_.tp, 1);
+    CheckExtent("parallel.pp", plan_.pp, 1);
+    CheckExtent("parallel.dp", plan_.dp, 1);
+    CheckExtent("parallel.cp", plan_.cp, 1);
+    CheckExtent("parallel.vp", plan_.vp, 1);
+    CheckExtent("parallel.fsdp.shard_size", plan_.fsdp_shard_size, 0);
+    CheckExtent("micro_batch", plan_.micro_batch, 1);
+    CheckExtent("global_batch", plan_.global_batch, 1);
+    if (plan_.sequence < 0 || plan_.sequence > 1'000'000'000) {
+      Add("TL1320", fmt::format("sequence is {}", plan_.sequence),
+          "sequence is a whole number of tokens from 1 to 1000000000");
+    }
+    if (plan_.zero < 0 || plan_.zero > 3) {
+      Add("TL1320", fmt::format("parallel.zero is {}", plan_.zero),
+          "ZeRO has stages 0 (replicated) to 3 (parameters sharded, as FSDP)");
+    }
+  }
+
+  void CheckProduct() {
+    const Int128 product = Int128{plan_.tp} * plan_.pp * plan_.dp * plan_.cp;
+    if (product == gpus_) return;
+    Add("TL1321",
+        fmt::format("tp {} x pp {} x dp {} x cp {} = {} ranks, but the cluster has {} GPUs",
+                    plan_.tp, plan_.pp, plan_.dp, plan_.cp, ProductText(product), gpus_),
+        Factorisations());
+  }
+
+  static std::string ProductText(Int128 product) {
+    if (product > kMaxExtent * kMaxExtent) return "more than 10^12";
+    return fmt::format("{}", static_cast<std::int64_t>(product));
+  }
+
+  // What would fill the cluster: first with tp and pp as asked, else the nearest pairs that the
+  // model can be cut into.
+  std::string Factorisations() const {
+    const std::int64_t model_parallel = plan_.tp * plan_.pp * plan_.cp;
+    if (gpus_ % model_parallel == 0) {
+      return fmt::format("with tp {} and pp {}, dp {} fills the cluster", plan_.tp, plan_.pp,
+                         gpus_ / model_parallel);
+    }
+    std::vector<std::string> options;
+    for (const std::int64_t tp :
+         Divisors(std::gcd(gpus_, std::gcd(model_.heads, model_.kv_heads)))) {
+      for (const std::int64_t pp : Divisors(std::gcd(gpus_ / tp, model_.layers))) {
+        if (tp > 8) continue;  // a tensor-parallel group belongs inside one NVLink domain
+        options.push_back(fmt::format("tp {} x pp {} x dp {}", tp, pp, gpus_ / (tp * pp)));
+      }
+    }
+    // The largest tensor-parallel sizes come last and are the ones asked for here.
+    constexpr std::size_t kShown = 6;
+    if (options.size() > kShown) options.erase(options.begin(), options.end() - kShown);
+    return fmt::format("these fill {} GPUs: {}", gpus_, fmt::join(options, "; "));
+  }
+
+  void CheckTensorParallel() {
+    if (model_.heads % plan_.tp != 0) {
+      Add("TL1322",
+          fmt::format("tp {} does not divide the {} attention heads", plan_.tp, model_.heads),
+          fmt::format("use tp {}",
+                      NearestDivisors(std::gcd(model_.heads, model_.kv_heads), plan_.tp)));
+    } else if (model_.kv_heads % plan_.tp != 0) {
+      Add("TL1322",
+          fmt::format("tp {} does not divide the {} key-value heads", plan_.tp, model_.kv_heads),
+          fmt::format("use tp {}",
+                      NearestDivisors(std::gcd(model_.heads, model_.kv_heads), plan_.tp)));
+    }
+    if (model_.ffn % plan_.tp != 0) {
+      Add("TL1322", fmt::format("tp {} does not divide the MLP width {}", plan_.tp, model_.ffn),
+          fmt::format("use tp {}", NearestDivisors(std::gcd(model_.ffn, model_.heads), plan_.tp)));
+    }
+  }
+
+  void CheckPipeline() {
+    if (plan_.schedule == PipelineSchedule::kInterleaved) {
+      if (plan_.vp < 2 || plan_.pp < 2) {
+        Add("TL1323",
+            fmt::format("the interleaved schedule with pp {} and vp {}", plan_.pp, plan_.vp),
+            "interleaving needs pp >= 2 and vp >= 2 chunks a stage; else use schedule 1f1b");
+      }
+    } else if (plan_.vp > 1) {
+      Add("TL1323", fmt::format("vp {} needs the interleaved schedule", plan_.vp),
+          "set schedule: interleaved, or vp 1");
+    }
+    const std::int64_t chunks = plan_.pp * plan_.vp;
+    if (!plan_.layout.empty()) {
+      CheckLayout(chunks);
+    } else if (model_.layers % chunks != 0) {
+      Add("TL1324",
+          fmt::format("pp {} x vp {} = {} chunks do not divide the {} layers", plan_.pp, plan_.vp,
+                      chunks, model_.layers),
+          fmt::format(
+              "use {} chunks, or give parallel.layout: the layers of each chunk, such as {}",
+              NearestDivisors(model_.layers, chunks), SuggestedLayout(chunks)));
+    }
+  }
+
+  void CheckLayout(std::int64_t chunks) {
+    if (std::cmp_not_equal(plan_.layout.size(), chunks)) {
+      Add("TL1325",
+          fmt::format("layout has {} entries, but pp {} x vp {} needs {}", plan_.layout.size(),
+                      plan_.pp, plan_.vp, chunks),
+          "give the number of layers of each chunk, in model order");
+      return;
+    }
+    const bool negative = std::ranges::any_of(
+        plan_.layout, [&](std::int64_t layers) { return layers < 0 || layers > model_.layers; });
+    const std::int64_t sum =
+        negative ? -1 : std::accumulate(plan_.layout.begin(), plan_.layout.end(), std::int64_t{0});
+    if (sum == model_.layers) return;
+    Add("TL1325",
+        negative
+            ? std::string("layout has an entry that is negative or above the model's layers")
+            : fmt::format("layout adds up to {} layers, but the model has {}", sum, model_.layers),
+        fmt::format("for example {}", SuggestedLayout(chunks)));
+  }
+
+  // As even as possible, with the lighter chunks first and last, beside embedding and head.
+  std::string SuggestedLayout(std::int64_t chunks) const {
+    if (chunks > model_.layers) return "a smaller pp";
+    std::vector<std::int64_t> layout(static_cast<std::size_t>(chunks), model_.layers / chunks);
+    const std::int64_t extra = model_.layers % chunks;
+    const std::int64_t first = (chunks - extra) / 2;
+    for (std::int64_t i = 0; i < extra; ++i) ++layout[static_cast<std::size_t>(first + i)];
+    return fmt::format("[{}]", fmt::join(layout, ", "));
+  }
+
+  void CheckBatch() {
+    const std::int64_t step = plan_.micro_batch * plan_.dp;
+    if (plan_.global_batch % step == 0) return;
+    const std::int64_t below = plan_.global_batch / step * step;
+    const std::string batches =
+        below == 0 ? fmt::format("{}", step) : fmt::format("{} or {}", below, below + step);
+    Add("TL1326",
+        fmt::format("global_batch {} is not a multiple of micro_batch {} x dp {} = {}",
+                    plan_.global_batch, plan_.micro_batch, plan_.dp, step),
+        fmt::format("use global_batch {}", batches));
+  }
+
+  void CheckDataParallel() {
+    if (plan_.fsdp_shard_size == 0) return;
+    if (plan_.zero != 3) {
+      Add("TL1327", "fsdp.shard_size is given without zero 3",
+          "set zero: 3 (FSDP), or leave out fsdp.shard_size");
+    }
+    if (plan_.dp % plan_.fsdp_shard_size != 0) {
+      Add("TL1327",
+          fmt::format("fsdp.shard_size {} does not divide dp {}", plan_.fsdp_shard_size, plan_.dp),
+          fmt::format("use {}", NearestDivisors(plan_.dp, plan_.fsdp_shard_size)));
+    }
+  }
+
+  void CheckSequence() {
+    const std::int64_t sequence = plan_.sequence > 0 ? plan_.sequence : model_.max_positions;
+    if (sequence > model_.max_positions) {
+      Add("TL1328",
+          fmt::format("sequence {} exceeds the model's {} positions", sequence,
+                      model_.max_positions),
+          "shorten the sequence, or raise max_position_embeddings in the model's config");
+    }
+    if (plan_.sequence_parallel && plan_.tp > 1 && sequence % plan_.tp != 0) {
+      Add("TL1328",
+          fmt::format("sequence parallelism: tp {} does not divide sequence {}", plan_.tp,
+                      sequence),
+          fmt::format("use sequence {}, or sequence_parallel: false",
+                      std::max(plan_.tp, sequence / plan_.tp * plan_.tp)));
+    }
+    if (plan_.cp > 1) {
+      Add("TL1329", fmt::format("cp {}: context parallelism is not modelled", plan_.cp),
+          "use cp 1; sequence parallelism (tp > 1) and full recompute also save activation memory");
+    }
+  }
+
+  void CheckOrder() {
+    if (ParseRankOrder(plan_.order)) return;
+    Add("TL1330", fmt::format("order '{}' is not an order of the parallel dimensions", plan_.order),
+        "name tp, cp, dp and pp once each, fastest-varying first, such as tp-cp-dp-pp");
+  }
+
+  const ModelConfig& model_;
+  const TrainingPlan& plan_;
+  std::int64_t gpus_;
+  Diagnostics found_;
+};
+
+}  // namespace
+
+Diagnostics CheckPlan(const ModelConfig& model, const TrainingPlan& plan, std::int64_t gpus) {
+  return PlanChecker(model, plan, gpus).Run();
+}
+
+}  // namespace trunkline

@@ -1,0 +1,129 @@
+#include "trunkline/training/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "training/test_models.h"
+
+namespace trunkline {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TrainingPlan Plan70B() {
+  TrainingPlan plan;
+  plan.tp = 8;
+  plan.pp = 4;
+  plan.dp = 16;
+  plan.global_batch = 512;
+  plan.sequence = 8192;
+  return plan;
+}
+
+// The hint of the diagnostic with `code`, or "absent".
+std::string HintOf(const Diagnostics& found, std::string_view code) {
+  for (const Diagnostic& diagnostic : found) {
+    if (diagnostic.code == code) return diagnostic.hint;
+  }
+  return "absent";
+}
+
+TEST(CheckPlan, AcceptsLlama70BOn512Gpus) {
+  EXPECT_THAT(CheckPlan(testing::Llama70B(), Plan70B(), 512), IsEmpty());
+}
+
+TEST(CheckPlan, NamesTheDataParallelSizeThatFillsTheCluster) {
+  TrainingPlan plan = Plan70B();
+  plan.dp = 8;
+  EXPECT_THAT(HintOf(CheckPlan(testing::Llama70B(), plan, 512), "TL1321"), HasSubstr("dp 16"));
+}
+
+TEST(CheckPlan, ListsFactorisationsThatFillTheClusterWhenNoDataParallelSizeDoes) {
+  TrainingPlan plan = Plan70B();
+  plan.pp = 3;
+  const std::string hint = HintOf(CheckPlan(testing::Llama70B(), plan, 512), "TL1321");
+  EXPECT_THAT(hint, HasSubstr("tp 8 x pp 4 x dp 16"));
+}
+
+TEST(CheckPlan, RefusesTensorParallelismThatDoesNotDivideTheHeads) {
+  TrainingPlan plan = Plan70B();
+  plan.tp = 6;
+  EXPECT_THAT(HintOf(CheckPlan(testing::Llama70B(), plan, 384), "TL1322"), HasSubstr("4 or 8"));
+}
+
+TEST(CheckPlan, RefusesTensorParallelismBeyondTheKeyValueHeads) {
+  TrainingPlan plan = Plan70B();
+  plan.tp = 16;
+  EXPECT_THAT(HintOf(CheckPlan(testing::Llama70B(), plan, 1024), "TL1322"), HasSubstr("tp 8"));
+}
+
+TEST(CheckPlan, SuggestsALayoutWhenStagesDoNotDivideTheLayers) {
+  TrainingPlan plan = Plan70B();
+  plan.pp = 16;
+  plan.dp = 128;
+  plan.global_batch = 2048;
+  const Diagnostics found = CheckPlan(testing::Llama405B(), plan, 16384);
+  // 126 layers over 16 stages: two of 7 beside embedding and head, 14 of 8.
+  EXPECT_THAT(HintOf(found, "TL1324"),
+              HasSubstr("[7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7]"));
+}
+
+TEST(CheckPlan, AcceptsALayoutThatAddsUpToTheLayers) {
+  TrainingPlan plan = Plan70B();
+  plan.pp = 16;
+  plan.dp = 128;
+  plan.global_batch = 2048;
+  plan.layout = {7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7};
+  EXPECT_THAT(CheckPlan(testing::Llama405B(), plan, 16384), IsEmpty());
+  plan.layout.back() = 8;
+  EXPECT_THAT(CheckPlan(testing::Llama405B(), plan, 16384),
+              Contains(Field(&Diagnostic::code, "TL1325")));
+}
+
+TEST(CheckPlan, NamesTheBatchesAroundOneThatDoesNotDivide) {
+  TrainingPlan plan = Plan70B();
+  plan.global_batch = 500;
+  EXPECT_THAT(HintOf(CheckPlan(testing::Llama70B(), plan, 512), "TL1326"), HasSubstr("496 or 512"));
+}
+
+TEST(CheckPlan, ReportsEveryViolationAtOnce) {
+  TrainingPlan plan = Plan70B();
+  plan.global_batch = 500;
+  plan.sequence = 1'000'000;
+  plan.order = "tp-dp";
+  EXPECT_EQ(CheckPlan(testing::Llama70B(), plan, 512).size(), 3U);
+}
+
+TEST(CheckPlan, SurvivesAbsurdExtentsWithoutOverflow) {
+  for (const std::int64_t absurd : {INT64_MIN, std::int64_t{-1}, std::int64_t{0}, INT64_MAX}) {
+    TrainingPlan plan = Plan70B();
+    plan.tp = absurd;
+    plan.pp = absurd;
+    plan.dp = absurd;
+    plan.micro_batch = absurd;
+    plan.global_batch = absurd;
+    EXPECT_THAT(CheckPlan(testing::Llama70B(), plan, 512),
+                Contains(Field(&Diagnostic::code, "TL1320")));
+  }
+}
+
+TEST(CheckPlan, InterleavingNeedsSeveralChunksAndStages) {
+  TrainingPlan plan = Plan70B();
+  plan.schedule = PipelineSchedule::kInterleaved;
+  EXPECT_NE(HintOf(CheckPlan(testing::Llama70B(), plan, 512), "TL1323"), "absent");
+  plan.vp = 5;
+  EXPECT_THAT(CheckPlan(testing::Llama70B(), plan, 512), IsEmpty());
+}
+
+TEST(CheckPlan, ShardGroupsMustDivideTheReplicas) {
+  TrainingPlan plan = Plan70B();
+  plan.zero = 3;
+  plan.fsdp_shard_size = 5;
+  EXPECT_THAT(HintOf(CheckPlan(testing::Llama70B(), plan, 512), "TL1327"), HasSubstr("4 or 8"));
+}
+
+}  // namespace
+}  // namespace trunkline
