@@ -39,6 +39,8 @@ struct Algorithm {
   // (hierarchical on a non-uniform layout, say).
   Result<std::shared_ptr<const Schedule>> (*make)(const CollectiveSpec& spec,
                                                   const GroupLayout& layout);
+  // Switches reduce or multicast (SHARP, NVLS): members need not send every copy themselves.
+  bool reduces_in_network = false;
 };
 
 // Every algorithm, in the order of docs. One file and one line each.

@@ -45,8 +45,10 @@ struct EngineInput {
 // concurrent collectives, milliseconds even for 16,384 ranks.
 [[nodiscard]] Result<Timeline> RunAnalytic(const EngineInput& input, const EngineOptions& options);
 
-// A time that no schedule on this fabric can beat (bandwidth of endpoints and of every node cut, and
-// latency): the `bound` printed beside every simulated time.
+// A time that no schedule on this fabric can beat, whatever its algorithm and protocol (an
+// in-network algorithm is held only against what in-network reduction cannot avoid): bandwidth of
+// endpoints, of node, rack and pod cuts, and latency. The `bound` printed beside every simulated
+// time.
 [[nodiscard]] Result<Time> LowerBound(const Router& router, const TransportModel& transport,
                                       const CollectiveChoice& choice,
                                       const std::vector<DeviceId>& members);

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trunkline/base/diagnostics.h"
+#include "trunkline/base/ids.h"
+#include "trunkline/base/units.h"
+#include "trunkline/fabric/route.h"
+
+// The narrow places of a fabric: nested sets of devices and what the cables leaving each can carry.
+// Bounds and the analytic engine both reason with them.
+namespace trunkline {
+
+// The members of a group by the part of the fabric in which they sit. What leaves or enters a part
+// takes capacity of its cut, by whatever route.
+struct Partition {
+  std::vector<std::uint32_t> part_of;  // by group rank
+  std::vector<std::uint32_t> size;     // by part: how many members
+  std::vector<double> egress;          // by part: payload bytes/s that can leave it
+  std::vector<double> ingress;         // by part: payload bytes/s that can enter it
+  Time crossing;                       // fabric latency that no transfer between parts undercuts
+  bool between_nodes = false;          // parts are whole nodes or more
+
+  [[nodiscard]] std::uint32_t parts() const { return static_cast<std::uint32_t>(size.size()); }
+};
+
+// The blocks of a fabric: its nodes; what hangs together below the spines (a rack or a scale unit);
+// what hangs together below the cores (a pod). Built once a fabric in O(levels x links); safe for
+// concurrent readers. The router outlives it.
+class FabricCuts {
+ public:
+  explicit FabricCuts(const Router& router);
+
+  // Partitions of a group, finest first: its endpoints, nodes, and blocks, as long as there is
+  // more than one part. O(members x levels). Fails where a member cannot reach the others.
+  [[nodiscard]] Result<std::vector<Partition>> PartitionsOf(
+      const std::vector<DeviceId>& members) const;
+
+ private:
+  struct Level {
+    std::vector<std::uint32_t> block_of;  // by device
+    std::vector<double> egress;           // by block
+    std::vector<double> ingress;
+  };
+
+  [[nodiscard]] double PayloadRate(const Link& link) const;
+  void AddLevel(const std::vector<std::uint32_t>& root_of);
+  [[nodiscard]] Partition Group(const Level& level, const std::vector<DeviceId>& members) const;
+  [[nodiscard]] Partition Endpoints(const std::vector<DeviceId>& members) const;
+  [[nodiscard]] Result<void> NarrowToUsedNics(const std::vector<DeviceId>& members,
+                                              Partition& nodes) const;
+
+  const Router* router_;
+  std::vector<Level> levels_;  // nodes first
+};
+
+}  // namespace trunkline
