@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "trunkline/base/check.h"
+#include "trunkline/base/units.h"
+
+namespace trunkline {
+
+// A priority queue of dense ids by time whose entries can be moved or revoked in place. An id is
+// queued at most once; ties leave in the order of ids.
+//
+// A 4-ary heap with back-pointers: half the levels of a binary one, and siblings share a cache line.
+class EventQueue {
+ public:
+  [[nodiscard]] bool empty() const { return heap_.empty(); }
+  [[nodiscard]] Time next_time() const {
+    return heap_.empty() ? Time::Max() : Time::Picoseconds(heap_.front().time);
+  }
+  [[nodiscard]] std::uint32_t next_id() const { return heap_.front().id; }
+
+  // Queues `id` at `time`, or moves it there.
+  void Set(std::uint32_t id, Time time) {
+    if (id >= slot_.size()) slot_.resize(id + 1, kAbsent);
+    const Entry entry{time.ps(), id};
+    if (slot_[id] == kAbsent) {
+      heap_.push_back(entry);
+      SiftUp(heap_.size() - 1, entry);
+    } else {
+      Replace(slot_[id], entry);
+    }
+  }
+
+  // Takes `id` out if it is queued.
+  void Remove(std::uint32_t id) {
+    if (id >= slot_.size() || slot_[id] == kAbsent) return;
+    const std::size_t hole = slot_[id];
+    slot_[id] = kAbsent;
+    const Entry last = heap_.back();
+    heap_.pop_back();
+    if (hole < heap_.size()) Replace(hole, last);
+  }
+
+  std::uint32_t Pop() {
+    const std::uint32_t id = next_id();
+    Remove(id);
+    return id;
+  }
+
+ private:
+  struct Entry {
+    std::int64_t time = 0;
+    std::uint32_t id = 0;
+    [[nodiscard]] bool Before(const Entry& other) const {
+      return time != other.time ? time < other.time : id < other.id;
+    }
+  };
+  static constexpr std::uint32_t kAbsent = UINT32_MAX;
+
+  void Place(std::size_t at, const Entry& entry) {
+    heap_[at] = entry;
+    slot_[entry.id] = static_cast<std::uint32_t>(at);
+  }
+
+  void Replace(std::size_t at, const Entry& entry) {
+    if (at > 0 && entry.Before(heap_[(at - 1) / 4])) {
+      SiftUp(at, entry);
+    } else {
+      SiftDown(at, entry);
+    }
+  }
+
+  void SiftUp(std::size_t at, const Entry& entry) {
+    while (at > 0) {
+      const std::size_t parent = (at - 1) / 4;
+      if (!entry.Before(heap_[parent])) break;
+      Place(at, heap_[parent]);
+      at = parent;
+    }
+    Place(at, entry);
+  }
+
+  void SiftDown(std::size_t at, const Entry& entry) {
+    for (;;) {
+      const std::size_t first = 4 * at + 1;
+      if (first >= heap_.size()) break;
+      const std::size_t end = first + 4 < heap_.size() ? first + 4 : heap_.size();
+      std::size_t best = first;
+      for (std::size_t child = first + 1; child < end; ++child) {
+        if (heap_[child].Before(heap_[best])) best = child;
+      }
+      if (!heap_[best].Before(entry)) break;
+      Place(at, heap_[best]);
+      at = best;
+    }
+    Place(at, entry);
+  }
+
+  std::vector<Entry> heap_;
+  std::vector<std::uint32_t> slot_;  // by id: position in heap_
+};
+
+}  // namespace trunkline

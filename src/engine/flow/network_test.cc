@@ -1,0 +1,245 @@
+#include "engine/flow/network.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "trunkline/base/random.h"
+
+namespace trunkline {
+namespace {
+
+constexpr double kOne = static_cast<double>(FlowHop::kOne);
+
+FlowHop On(std::uint32_t resource, double weight = 1) {
+  return {resource, static_cast<std::uint64_t>(weight * kOne)};
+}
+
+std::vector<Rate> Gigabytes(std::initializer_list<std::int64_t> rates) {
+  std::vector<Rate> capacities;
+  for (const std::int64_t rate : rates) capacities.push_back(Rate::GigabytesPerSecond(rate));
+  return capacities;
+}
+
+FlowRate LimitOf(std::span<const FlowHop> hops, std::span<const Rate> capacities) {
+  return LoneRate(hops, capacities, Rate::GigabytesPerSecond(1'000'000));
+}
+
+TEST(FluidTime, RoundsUpToThePicosecond) {
+  // 3 bytes at 8 GB/s: 375 ps; at 450 GB/s: 6.67 ps.
+  EXPECT_EQ(FluidTime(Bytes(3), LoneRate({}, {}, Rate::GigabytesPerSecond(8))).ps(), 375);
+  EXPECT_EQ(FluidTime(Bytes(3), LoneRate({}, {}, Rate::GigabytesPerSecond(450))).ps(), 7);
+}
+
+TEST(FluidTime, PastTheHorizonIsNever) {
+  EXPECT_EQ(FluidTime(Bytes(INT64_MAX), LoneRate({}, {}, Rate::BitsPerSecond(1))), Time::Max());
+}
+
+TEST(FlowNetwork, EndsALoneFlowAtItsExactTime) {
+  const auto capacities = Gigabytes({50, 25});
+  FlowNetwork network(capacities);
+  const std::vector<FlowHop> hops{On(0), On(1)};
+  const auto flow = network.AddFlow(hops, LimitOf(hops, capacities));
+  network.Start(flow, Bytes(1'000'000), Time::Microseconds(5));
+  EXPECT_FALSE(network.needs_solve());
+  EXPECT_EQ(network.next_completion(), Time::Microseconds(45));
+  EXPECT_EQ(network.PopCompleted(), flow);
+  EXPECT_EQ(network.next_completion(), Time::Max());
+}
+
+TEST(FlowNetwork, SharesABottleneckAndReturnsWhatAnEndedFlowLeaves) {
+  const auto capacities = Gigabytes({10});
+  FlowNetwork network(capacities);
+  const std::vector<FlowHop> hops{On(0)};
+  const auto limit = LimitOf(hops, capacities);
+  const auto small = network.AddFlow(hops, limit);
+  const auto large = network.AddFlow(hops, limit);
+  network.Start(small, Bytes(10'000), Time());
+  network.Start(large, Bytes(30'000), Time());
+  network.Solve(Time());
+  // Both at 5 GB/s until 2 us; then the large one moves its last 20,000 bytes at 10 GB/s.
+  ASSERT_EQ(network.next_completion(), Time::Microseconds(2));
+  EXPECT_EQ(network.PopCompleted(), small);
+  network.Solve(Time::Microseconds(2));
+  EXPECT_EQ(network.next_completion(), Time::Microseconds(4));
+}
+
+TEST(FlowNetwork, MatchesTheClassicThreeFlowLine) {
+  // Links of 10 and 4; one flow over both, one on each: 2, 8, 2 (Bertsekas and Gallager, 6.5.2).
+  const auto capacities = Gigabytes({10, 4});
+  FlowNetwork network(capacities);
+  const std::vector<std::vector<FlowHop>> paths{{On(0), On(1)}, {On(0)}, {On(1)}};
+  for (const auto& path : paths) {
+    network.Start(network.AddFlow(path, LimitOf(path, capacities)), Bytes(1'000'000), Time());
+  }
+  network.Solve(Time());
+  EXPECT_DOUBLE_EQ(network.rate(0).bits_per_second(), 2 * 8e9);
+  EXPECT_DOUBLE_EQ(network.rate(1).bits_per_second(), 8 * 8e9);
+  EXPECT_DOUBLE_EQ(network.rate(2).bits_per_second(), 2 * 8e9);
+}
+
+TEST(FlowNetwork, CountsWeightAsCapacityTaken) {
+  const auto capacities = Gigabytes({12});
+  FlowNetwork network(capacities);
+  const std::vector<FlowHop> heavy{On(0, 2)};
+  const std::vector<FlowHop> light{On(0, 1)};
+  const auto a = network.AddFlow(heavy, LimitOf(heavy, capacities));
+  const auto b = network.AddFlow(light, LimitOf(light, capacities));
+  network.Start(a, Bytes(1000), Time());
+  network.Start(b, Bytes(1000), Time());
+  network.Solve(Time());
+  EXPECT_DOUBLE_EQ(network.rate(a).bits_per_second(), 4 * 8e9);
+  EXPECT_DOUBLE_EQ(network.rate(b).bits_per_second(), 4 * 8e9);
+}
+
+// A random network and the flows over it.
+struct Instance {
+  std::vector<Rate> capacities;
+  std::vector<std::vector<FlowHop>> paths;
+  std::vector<FlowRate> limits;
+
+  explicit Instance(std::uint64_t seed) {
+    std::uint64_t draw = 0;
+    const auto next = [&](std::uint64_t n) { return Below(Draw(seed, 0, draw++), n); };
+    const std::uint64_t resources = 1 + next(8);
+    for (std::uint64_t i = 0; i < resources; ++i) {
+      capacities.push_back(Rate::GigabitsPerSecond(static_cast<std::int64_t>(1 + next(400))));
+    }
+    const std::uint64_t flows = 1 + next(12);
+    for (std::uint64_t i = 0; i < flows; ++i) {
+      std::vector<FlowHop> path;
+      for (std::uint32_t r = 0; r < resources; ++r) {
+        if (next(3) == 0) path.push_back(On(r, 0.25 * static_cast<double>(1 + next(8))));
+      }
+      if (path.empty()) path.push_back(On(0));
+      limits.push_back(LimitOf(path, capacities));
+      paths.push_back(std::move(path));
+    }
+  }
+};
+
+// Rates by textbook progressive filling in floating point, written apart from the solver.
+std::vector<double> Reference(const Instance& instance, const std::vector<bool>& active) {
+  const std::size_t flows = instance.paths.size();
+  std::vector<double> rate(flows, 0);
+  std::vector<bool> frozen(flows);
+  for (std::size_t f = 0; f < flows; ++f) frozen[f] = !active[f];
+  while (std::ranges::count(frozen, false) > 0) {
+    double step = INFINITY;
+    std::vector<double> used(instance.capacities.size(), 0);
+    std::vector<double> growing(instance.capacities.size(), 0);
+    for (std::size_t f = 0; f < flows; ++f) {
+      if (!active[f]) continue;
+      for (const FlowHop& hop : instance.paths[f]) {
+        used[hop.resource] += static_cast<double>(hop.weight) / kOne * rate[f];
+        if (!frozen[f]) growing[hop.resource] += static_cast<double>(hop.weight) / kOne;
+      }
+      if (!frozen[f]) step = std::min(step, instance.limits[f].bits_per_second() - rate[f]);
+    }
+    for (std::size_t r = 0; r < used.size(); ++r) {
+      const double capacity = static_cast<double>(instance.capacities[r].bits_per_second());
+      if (growing[r] > 0) step = std::min(step, (capacity - used[r]) / growing[r]);
+    }
+    for (std::size_t f = 0; f < flows; ++f) {
+      if (!frozen[f]) rate[f] += step;
+    }
+    for (std::size_t f = 0; f < flows; ++f) {
+      if (frozen[f]) continue;
+      bool stop = rate[f] >= instance.limits[f].bits_per_second() * (1 - 1e-12);
+      for (const FlowHop& hop : instance.paths[f]) {
+        const double capacity =
+            static_cast<double>(instance.capacities[hop.resource].bits_per_second());
+        const double left = capacity - used[hop.resource] - growing[hop.resource] * step;
+        stop = stop || left <= 1e-9 * capacity;
+      }
+      frozen[f] = stop;
+    }
+  }
+  return rate;
+}
+
+TEST(FlowNetwork, AgreesWithProgressiveFillingOnRandomNetworksWhileFlowsComeAndGo) {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    const Instance instance(seed);
+    FlowNetwork network(instance.capacities);
+    for (std::size_t f = 0; f < instance.paths.size(); ++f) {
+      network.AddFlow(instance.paths[f], instance.limits[f]);
+    }
+    std::vector<bool> active(instance.paths.size(), false);
+    Time now;
+    for (std::uint64_t step = 0; step < 12; ++step) {
+      for (std::uint32_t f = 0; f < active.size(); ++f) {
+        const std::uint64_t draw = Draw(seed, 1 + f, step);
+        if (active[f] || Below(draw, 2) == 0) continue;
+        network.Start(f, Bytes(static_cast<std::int64_t>(1 + draw % 1'000'000)), now);
+        active[f] = true;
+      }
+      network.Solve(now);
+      const std::vector<double> expected = Reference(instance, active);
+      for (std::uint32_t f = 0; f < active.size(); ++f) {
+        if (!active[f]) continue;
+        ASSERT_NEAR(network.rate(f).bits_per_second(), expected[f], 1e-6 * expected[f] + 1)
+            << "seed " << seed << " step " << step << " flow " << f;
+      }
+      now = network.next_completion();
+      if (now == Time::Max()) break;
+      while (network.next_completion() == now) active[network.PopCompleted()] = false;
+    }
+  }
+}
+
+TEST(FlowNetwork, TakesTheSameRatesWhenCongruentFlowsAreFoldedIntoOneOfTheirWeight) {
+  for (std::int64_t copies = 1; copies <= 40; ++copies) {
+    const auto capacities = Gigabytes({50, 7});
+    FlowNetwork whole(capacities);
+    FlowNetwork folded(capacities);
+    const std::vector<FlowHop> narrow{On(0, 1.0625), On(1, 0.3)};
+    const std::vector<FlowHop> wide{On(0)};
+    for (std::int64_t i = 0; i < copies; ++i) {
+      whole.Start(whole.AddFlow(narrow, LimitOf(narrow, capacities)), Bytes(12'345), Time());
+      whole.Start(whole.AddFlow(wide, LimitOf(wide, capacities)), Bytes(67'890), Time());
+    }
+    std::vector<FlowHop> narrow_class = narrow;
+    std::vector<FlowHop> wide_class = wide;
+    for (FlowHop& hop : narrow_class) hop.weight *= static_cast<std::uint64_t>(copies);
+    for (FlowHop& hop : wide_class) hop.weight *= static_cast<std::uint64_t>(copies);
+    folded.Start(folded.AddFlow(narrow_class, LimitOf(narrow, capacities)), Bytes(12'345), Time());
+    folded.Start(folded.AddFlow(wide_class, LimitOf(wide, capacities)), Bytes(67'890), Time());
+    whole.Solve(Time());
+    folded.Solve(Time());
+    EXPECT_EQ(whole.rate(0), folded.rate(0));
+    EXPECT_EQ(whole.rate(1), folded.rate(1));
+    EXPECT_EQ(whole.next_completion(), folded.next_completion());
+  }
+}
+
+TEST(EventQueue, ReleasesIdsInOrderOfTimeAfterMovesAndRemovals) {
+  EventQueue queue;
+  std::vector<std::int64_t> time(200, -1);
+  for (std::uint64_t step = 0; step < 5000; ++step) {
+    const auto id = static_cast<std::uint32_t>(Below(Draw(7, 0, step), time.size()));
+    if (Below(Draw(7, 1, step), 4) == 0) {
+      queue.Remove(id);
+      time[id] = -1;
+    } else {
+      time[id] = static_cast<std::int64_t>(Below(Draw(7, 2, step), 50));
+      queue.Set(id, Time::Picoseconds(time[id]));
+    }
+  }
+  std::vector<std::pair<std::int64_t, std::uint32_t>> expected;
+  for (std::uint32_t id = 0; id < time.size(); ++id) {
+    if (time[id] >= 0) expected.emplace_back(time[id], id);
+  }
+  std::ranges::sort(expected);
+  std::vector<std::pair<std::int64_t, std::uint32_t>> actual;
+  while (!queue.empty()) {
+    const std::int64_t at = queue.next_time().ps();
+    actual.emplace_back(at, queue.Pop());
+  }
+  EXPECT_EQ(actual, expected);
+}
+
+}  // namespace
+}  // namespace trunkline
