@@ -13,7 +13,8 @@ namespace trunkline {
 // A priority queue of dense ids by time whose entries can be moved or revoked in place. An id is
 // queued at most once; ties leave in the order of ids.
 //
-// A 4-ary heap with back-pointers: half the levels of a binary one, and siblings share a cache line.
+// A 4-ary heap with back-pointers: half the levels of a binary one, and siblings share a cache
+// line.
 class EventQueue {
  public:
   [[nodiscard]] bool empty() const { return heap_.empty(); }

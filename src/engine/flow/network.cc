@@ -199,9 +199,8 @@ void FlowNetwork::FreezeSaturated(std::uint64_t level) {
 
 // Progressive filling of the collected component.
 void FlowNetwork::Fill() {
-  std::ranges::sort(component_, {}, [this](std::uint32_t flow) {
-    return std::pair(flows_[flow].limit, flow);
-  });
+  std::ranges::sort(component_, {},
+                    [this](std::uint32_t flow) { return std::pair(flows_[flow].limit, flow); });
   levels_.clear();
   for (const std::uint32_t index : component_resources_) {
     levels_.push_back({resources_[index].level(), index});
@@ -239,8 +238,8 @@ void FlowNetwork::Apply(Time now) {
   for (const std::uint32_t index : component_) {
     Flow& flow = flows_[index];
     if (flow.rate == new_rate_[index]) continue;
-    flow.remaining -= static_cast<Uint128>(flow.rate) *
-                      static_cast<std::uint64_t>((now - flow.settled).ps());
+    flow.remaining -=
+        static_cast<Uint128>(flow.rate) * static_cast<std::uint64_t>((now - flow.settled).ps());
     flow.settled = now;
     flow.rate = new_rate_[index];
     Schedule(index, now);

@@ -41,16 +41,16 @@ struct FlowRate {
 
 // Flows that share resources max-min fairly, event driven and incremental.
 //
-// Every quantity is an integer: rates, capacities, weights and remaining work. Sums therefore do not
-// depend on their order, bytes are conserved exactly, and a folded network (weights multiplied by
-// class sizes) takes bit for bit the rates of the whole one.
+// Every quantity is an integer: rates, capacities, weights and remaining work. Sums therefore do
+// not depend on their order, bytes are conserved exactly, and a folded network (weights multiplied
+// by class sizes) takes bit for bit the rates of the whole one.
 //
-// The rates are those of progressive filling in which every step rounds down: all unfrozen flows rise
-// together; the lowest of the flow limits and of the levels floor(left / weight) of the resources is
-// next; all resources at that level freeze their flows at once. This definition is a function of the
-// set of active flows alone, so any part of the network may be solved by itself: a resource whose
-// flows cannot fill it even at their limits couples nobody, and only what is connected through the
-// others to a flow that came or went is solved again.
+// The rates are those of progressive filling in which every step rounds down: all unfrozen flows
+// rise together; the lowest of the flow limits and of the levels floor(left / weight) of the
+// resources is next; all resources at that level freeze their flows at once. This definition is a
+// function of the set of active flows alone, so any part of the network may be solved by itself: a
+// resource whose flows cannot fill it even at their limits couples nobody, and only what is
+// connected through the others to a flow that came or went is solved again.
 class FlowNetwork {
  public:
   explicit FlowNetwork(std::span<const Rate> capacities);
@@ -93,9 +93,9 @@ class FlowNetwork {
     std::uint32_t hop = 0;
   };
   struct Resource {
-    Uint128 capacity = 0;  // rate units x weight units
-    Uint128 demand = 0;    // sum of weight x limit over active flows
-    Uint128 left = 0;      // during a solve: capacity less what frozen flows take
+    Uint128 capacity = 0;      // rate units x weight units
+    Uint128 demand = 0;        // sum of weight x limit over active flows
+    Uint128 left = 0;          // during a solve: capacity less what frozen flows take
     std::uint64_t weight = 0;  // during a solve: of the unfrozen flows
     std::uint64_t visit = 0;
     bool dirty = false;
@@ -129,7 +129,7 @@ class FlowNetwork {
   EventQueue completions_;
   std::vector<std::uint32_t> dirty_;     // resources whose flows changed while contended
   std::vector<std::uint32_t> unsolved_;  // flows that started on a contended resource
-  std::uint64_t solves_ = 0;  // also the mark of what the current one has collected
+  std::uint64_t solves_ = 0;             // also the mark of what the current one has collected
   // Scratch of a solve.
   std::vector<std::uint32_t> component_;
   std::vector<std::uint32_t> component_resources_;

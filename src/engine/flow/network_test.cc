@@ -121,15 +121,17 @@ struct Instance {
 };
 
 // Rates by textbook progressive filling in floating point, written apart from the solver.
-std::vector<double> Reference(const Instance& instance, const std::vector<bool>& active) {
+std::vector<double> Reference(const Instance& instance, const std::vector<char>& active) {
   const std::size_t flows = instance.paths.size();
   std::vector<double> rate(flows, 0);
-  std::vector<bool> frozen(flows);
-  for (std::size_t f = 0; f < flows; ++f) frozen[f] = !active[f];
-  while (std::ranges::count(frozen, false) > 0) {
+  std::vector<char> frozen(flows);
+  for (std::size_t f = 0; f < flows; ++f) frozen[f] = active[f] == 0;
+  std::vector<double> used;
+  std::vector<double> growing;
+  while (std::ranges::count(frozen, 0) > 0) {
     double step = INFINITY;
-    std::vector<double> used(instance.capacities.size(), 0);
-    std::vector<double> growing(instance.capacities.size(), 0);
+    used.assign(instance.capacities.size(), 0);
+    growing.assign(instance.capacities.size(), 0);
     for (std::size_t f = 0; f < flows; ++f) {
       if (!active[f]) continue;
       for (const FlowHop& hop : instance.paths[f]) {
@@ -154,7 +156,7 @@ std::vector<double> Reference(const Instance& instance, const std::vector<bool>&
         const double left = capacity - used[hop.resource] - growing[hop.resource] * step;
         stop = stop || left <= 1e-9 * capacity;
       }
-      frozen[f] = stop;
+      frozen[f] = stop ? 1 : 0;
     }
   }
   return rate;
@@ -167,14 +169,14 @@ TEST(FlowNetwork, AgreesWithProgressiveFillingOnRandomNetworksWhileFlowsComeAndG
     for (std::size_t f = 0; f < instance.paths.size(); ++f) {
       network.AddFlow(instance.paths[f], instance.limits[f]);
     }
-    std::vector<bool> active(instance.paths.size(), false);
+    std::vector<char> active(instance.paths.size(), 0);
     Time now;
     for (std::uint64_t step = 0; step < 12; ++step) {
       for (std::uint32_t f = 0; f < active.size(); ++f) {
         const std::uint64_t draw = Draw(seed, 1 + f, step);
         if (active[f] || Below(draw, 2) == 0) continue;
         network.Start(f, Bytes(static_cast<std::int64_t>(1 + draw % 1'000'000)), now);
-        active[f] = true;
+        active[f] = 1;
       }
       network.Solve(now);
       const std::vector<double> expected = Reference(instance, active);
@@ -185,7 +187,7 @@ TEST(FlowNetwork, AgreesWithProgressiveFillingOnRandomNetworksWhileFlowsComeAndG
       }
       now = network.next_completion();
       if (now == Time::Max()) break;
-      while (network.next_completion() == now) active[network.PopCompleted()] = false;
+      while (network.next_completion() == now) active[network.PopCompleted()] = 0;
     }
   }
 }
