@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "base/yaml_tree.h"
+
+// `--set key.path=value`.
+namespace trunkline {
+namespace {
+
+using internal::YamlNode;
+using internal::YamlTree;
+
+// The node that the steps of a path lead to so far, and where the step stands in the assignment.
+class PathWalker {
+ public:
+  PathWalker(YamlTree& tree, std::uint32_t source) : tree_(tree), source_(source) {}
+
+  // The child slot that `key` names; makes mappings as needed. Nothing after noting why not.
+  std::optional<std::uint32_t> Step(std::uint32_t node, const std::string& key, int column) {
+    if (tree_.nodes[node].kind == YamlNode::Kind::kList) return Element(node, key, column);
+    if (tree_.nodes[node].kind != YamlNode::Kind::kMap) {
+      YamlNode fresh = Fresh(column);
+      fresh.kind = YamlNode::Kind::kMap;
+      tree_.nodes[node] = std::move(fresh);
+    }
+    if (const auto index = tree_.FindKey(node, key)) return tree_.nodes[node].children[*index];
+    YamlNode name = Fresh(column);
+    name.kind = YamlNode::Kind::kScalar;
+    name.text = key;
+    const std::uint32_t name_id = Add(std::move(name));
+    const std::uint32_t value_id = Add(Fresh(column));
+    tree_.nodes[node].children.push_back(name_id);
+    tree_.nodes[node].children.push_back(value_id);
+    return value_id;
+  }
+
+  void Fail(int column, const std::string& message, const std::string& hint) {
+    tree_.Note(Severity::kError, Add(Fresh(column)), "TL1113", message, hint);
+  }
+
+ private:
+  std::optional<std::uint32_t> Element(std::uint32_t list, const std::string& key, int column) {
+    const std::vector<std::uint32_t>& elements = tree_.nodes[list].children;
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
+    if (error == std::errc() && end == key.data() + key.size() && index < elements.size()) {
+      return elements[index];
+    }
+    Fail(column, fmt::format("'{}' is not an element of the list", key),
+         elements.empty() ? "the list is empty; set it as a whole: key=[…]"
+                          : fmt::format("write an index from 0 to {}", elements.size() - 1));
+    return std::nullopt;
+  }
+
+  [[nodiscard]] YamlNode Fresh(int column) const {
+    YamlNode node;
+    node.source = source_;
+    node.line = 1;
+    node.column = column;
+    return node;
+  }
+
+  std::uint32_t Add(YamlNode node) {
+    tree_.nodes.push_back(std::move(node));
+    return static_cast<std::uint32_t>(tree_.nodes.size() - 1);
+  }
+
+  YamlTree& tree_;
+  std::uint32_t source_;
+};
+
+}  // namespace
+
+void YamlDocument::Override(std::string_view assignment, const std::string& label) {
+  YamlTree& tree = *tree_;
+  const auto source = static_cast<std::uint32_t>(tree.sources.size());
+  const std::string whole(assignment);
+  const std::size_t equals = assignment.find('=');
+  const std::string_view path = assignment.substr(0, std::min(equals, assignment.size()));
+
+  PathWalker walker(tree, source);
+  if (equals == std::string_view::npos || equals == 0 || path.front() == '.' ||
+      path.back() == '.' || path.find("..") != std::string_view::npos ||
+      equals + 1 == assignment.size()) {
+    tree.sources.push_back({label, {whole}, 0});
+    walker.Fail(1, fmt::format("'{}' is not an assignment", whole.substr(0, 60)),
+                "write key.path=value, such as cluster.nodes=128");
+    return;
+  }
+  const auto value =
+      internal::ParseInto(tree, assignment.substr(equals + 1), label, static_cast<int>(equals) + 1);
+  tree.sources[source].lines = {whole};
+  if (!value) {
+    for (Diagnostic diagnostic : value.error()) {
+      diagnostic.excerpt = whole;
+      tree.diagnostics.push_back(std::move(diagnostic));
+    }
+    return;
+  }
+  std::uint32_t node = tree.root;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    const auto next = walker.Step(node, std::string(path.substr(begin, end - begin)),
+                                  static_cast<int>(begin) + 1);
+    if (!next) return;
+    node = *next;
+    begin = end + 1;
+  }
+  tree.nodes[node] = tree.nodes[*value];
+}
+
+}  // namespace trunkline
