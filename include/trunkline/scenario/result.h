@@ -22,6 +22,7 @@ struct CollectiveRow {
   Bytes bytes;
   std::int64_t count = 0;  // elements of `dtype`
   std::string dtype = "float";
+  std::uint32_t root = 0;  // where the primitive has one
   std::string algorithm;
   Protocol protocol = Protocol::kSimple;
   std::uint32_t channels = 1;

@@ -1,0 +1,126 @@
+#include "report/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "report/names.h"
+#include "report/table.h"
+
+namespace trunkline {
+namespace {
+
+struct Suggestion {
+  Time at_most;  // no more than this can be gained
+  std::string text;
+};
+
+// Smaller gains are not worth a line.
+constexpr double kWorthwhileShare = 0.02;
+
+void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
+  const TrainingPlan& plan = result.training->plan;
+  if (plan.pp == 1) return;
+  const std::int64_t m = plan.micro_batches();
+  const double now = PipelineBubbleShare(plan, m);
+  out.push_back(
+      {result.iteration->bubble,
+       fmt::format("The pipeline is idle for {} of the step. With equal stages and free transfers "
+                   "it is (pp - 1)/(vp m + pp - 1) = {}/({} + {}) = {}; twice the micro-batches "
+                   "(global_batch {}) make that {}, and so does vp: {}.",
+                   Percent(result.iteration->bubble.seconds() / result.iteration->time.seconds()),
+                   plan.pp - 1, plan.vp * m, plan.pp - 1, Percent(now), 2 * plan.global_batch,
+                   Percent(PipelineBubbleShare(plan, 2 * m)), 2 * plan.vp)});
+}
+
+void SuggestLayout(const RunResult& result, std::vector<Suggestion>& out) {
+  const std::vector<Time>& stages = result.training->stage_compute;
+  if (stages.size() < 2) return;
+  const auto slowest = std::ranges::max_element(stages);
+  Time sum;
+  for (const Time stage : stages) sum += stage;
+  const Time mean = Time::Picoseconds(sum.ps() / static_cast<std::int64_t>(stages.size()));
+  out.push_back({*slowest - mean,
+                 fmt::format("Stage {} computes for {}, the mean stage for {}: parallel.layout can "
+                             "move layers away from it and gain at most the difference, {}.",
+                             slowest - stages.begin(), Humanize(*slowest), Humanize(mean),
+                             Humanize(*slowest - mean))});
+}
+
+// The switch of training.overlap that would hide this collective, when the plan has it off.
+std::string OverlapSwitch(const TrainingPlan& plan, const StepCollective& collective) {
+  const bool reduces = collective.row.primitive == Primitive::kReduceScatter ||
+                       collective.row.primitive == Primitive::kAllReduce;
+  if (collective.role == "tp") return plan.overlap_tp ? "" : "tp";
+  if (collective.role != "dp") return "";
+  if (reduces) return plan.overlap_grad_reduce ? "" : "grad_reduce";
+  return plan.overlap_param_gather ? "" : "param_gather";
+}
+
+void SuggestCollective(const RunResult& result, std::vector<Suggestion>& out) {
+  const auto most = std::ranges::max_element(result.step_collectives, {}, &StepCollective::exposed);
+  if (most == result.step_collectives.end() || most->count == 0) return;
+  const std::string name = CollectiveName(*most);
+  if (const std::string key = OverlapSwitch(result.training->plan, *most); !key.empty()) {
+    out.push_back({most->exposed,
+                   fmt::format("{} keeps the critical rank waiting for {} and is not overlapped: "
+                               "training.overlap.{} can gain at most that.",
+                               name, Humanize(most->exposed), key)});
+    return;
+  }
+  const Time bound = most->row.bound * static_cast<std::int64_t>(most->count);
+  if (bound >= most->time || bound == Time()) return;
+  const Time gain = std::min(most->exposed, most->time - bound);
+  out.push_back(
+      {gain, fmt::format("{} takes {:.2f} times its lower bound ({} against {} for {} "
+                         "calls): another algorithm, placement or routing can gain at "
+                         "most {} of the {} it is exposed.",
+                         name, most->time.seconds() / bound.seconds(), Humanize(most->time),
+                         Humanize(bound), most->count, Humanize(gain), Humanize(most->exposed))});
+}
+
+// Sharding the optimizer over dp is the one change whose saving is a closed form.
+std::string MemoryAdvice(const RunResult& result) {
+  const TrainingWorkload& training = *result.training;
+  const auto fullest = std::ranges::max_element(training.memory, {}, &StageMemory::total);
+  std::string text = fmt::format("A GPU needs {} and has {}: {} too much.",
+                                 Humanize(result.memory_per_gpu), Humanize(result.memory_capacity),
+                                 Humanize(result.memory_per_gpu - result.memory_capacity));
+  if (fullest == training.memory.end()) return text;
+  if (training.plan.zero == 0 && training.plan.dp > 1) {
+    const Bytes saved(fullest->optimizer.count() / training.plan.dp * (training.plan.dp - 1));
+    text += fmt::format(" parallel.zero: 1 saves (dp - 1)/dp of the optimizer state, {}.",
+                        Humanize(saved));
+  }
+  text += fmt::format(" Activations take {}: training.recompute trades them for compute.",
+                      Humanize(fullest->activations));
+  return text;
+}
+
+}  // namespace
+
+double PipelineBubbleShare(const TrainingPlan& plan, std::int64_t micro_batches) {
+  const auto idle = static_cast<double>(plan.pp - 1);
+  return idle / (static_cast<double>(plan.vp * micro_batches) + idle);
+}
+
+std::vector<std::string> Advice(const RunResult& result) {
+  std::vector<std::string> out;
+  if (!result.training || !result.iteration) return out;
+  if (!result.fits_memory) out.push_back(MemoryAdvice(result));
+
+  std::vector<Suggestion> suggestions;
+  SuggestBubble(result, suggestions);
+  SuggestLayout(result, suggestions);
+  SuggestCollective(result, suggestions);
+  std::ranges::stable_sort(suggestions, std::greater<>(), &Suggestion::at_most);
+  for (Suggestion& suggestion : suggestions) {
+    const double share = suggestion.at_most.seconds() / result.iteration->time.seconds();
+    if (share >= kWorthwhileShare) out.push_back(std::move(suggestion.text));
+  }
+  return out;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,280 @@
+#include "report/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "report/advice.h"
+#include "report/explain_network.h"
+#include "report/names.h"
+#include "report/table.h"
+#include "trunkline/collective/algorithm.h"
+#include "trunkline/report/report.h"
+
+namespace trunkline {
+namespace {
+
+std::string Size(double bytes) { return Humanize(Bytes(std::llround(bytes)), kFigureDigits); }
+std::string Size(Bytes bytes) { return Humanize(bytes, kFigureDigits); }
+std::string Duration(Time time) { return Humanize(time, kFigureDigits); }
+
+// What a rank holds when the primitive is over.
+const char* Meaning(Primitive primitive) {
+  switch (primitive) {
+    case Primitive::kAllReduce:
+      return "every rank holds the whole sum";
+    case Primitive::kReduceScatter:
+      return "each rank holds its share of the sum";
+    case Primitive::kAllGather:
+      return "every rank holds all shares, one after another";
+    case Primitive::kAllToAll:
+    case Primitive::kAllToAllV:
+      return "each rank holds one block from every rank";
+    case Primitive::kBroadcast:
+      return "every rank holds the root's buffer";
+    case Primitive::kReduce:
+      return "the root holds the whole sum";
+    case Primitive::kGather:
+      return "the root holds all shares";
+    case Primitive::kScatter:
+      return "each rank holds its share of the root's buffer";
+    case Primitive::kSendRecv:
+      return "each rank holds its predecessor's buffer";
+    case Primitive::kBarrier:
+      return "every rank knows that all have arrived";
+  }
+  return "";
+}
+
+struct Factor {
+  const char* formula;
+  std::string numbers;
+};
+
+// nccl-tests' bus bandwidth factor in words: what a rank must send per byte of buffer.
+Factor FactorOf(Primitive primitive, std::uint32_t n) {
+  const double value = BusBandwidthFactor(primitive, n);
+  switch (primitive) {
+    case Primitive::kAllReduce:
+      return {"2(n - 1)/n", fmt::format("2 x {}/{}", n - 1, n)};
+    case Primitive::kReduceScatter:
+    case Primitive::kAllGather:
+    case Primitive::kAllToAll:
+    case Primitive::kAllToAllV:
+    case Primitive::kGather:
+    case Primitive::kScatter:
+      return {"(n - 1)/n", fmt::format("{}/{}", n - 1, n)};
+    default:
+      return {"1", fmt::format("{}", value)};
+  }
+}
+
+// One kind of collective of the run, whether of a step or of a table.
+struct Usage {
+  std::string name;
+  const CollectiveRow& row;
+  std::uint32_t group_size;
+  std::uint64_t count;
+  Time time;
+};
+
+std::vector<Usage> Usages(const RunResult& result) {
+  std::vector<Usage> out;
+  for (const StepCollective& c : result.step_collectives) {
+    out.push_back({CollectiveName(c), c.row, c.group_size, c.count, c.time});
+  }
+  for (const CollectiveRow& row : result.rows) {
+    out.push_back({fmt::format("{} of {}", ToString(row.primitive), Humanize(row.bytes)), row,
+                   static_cast<std::uint32_t>(result.placement.rank_count()), 1, row.time});
+  }
+  return out;
+}
+
+// Bytes a rank of the critical rank's program sends to pipeline neighbours in one step.
+Figure PipelineTraffic(const RunResult& result) {
+  const TaskGraph& graph = *result.training->graph;
+  const RankId rank = result.iteration ? result.iteration->critical_rank : RankId{};
+  std::uint64_t sends = 0;
+  Bytes sum;
+  for (const Task& task : graph.program(graph.program_of(rank)).tasks) {
+    if (task.kind != TaskKind::kSend) continue;
+    ++sends;
+    sum += task.bytes;
+  }
+  return {"sent to pipeline neighbours", "sum of sends", fmt::format("{} sends", sends), Size(sum)};
+}
+
+Question Parallelism(const RunResult& result) {
+  Question q{"Parallelism", "Why must GPUs communicate, and what must they send?", "", {}};
+  if (!result.training) {
+    q.answer = fmt::format("{} ranks take part in one collective at a time; nothing computes.",
+                           result.placement.rank_count());
+    return q;
+  }
+  const TrainingWorkload& training = *result.training;
+  const TrainingPlan& plan = training.plan;
+  const std::int64_t parameters = training.model.parameters();
+  q.answer = fmt::format(
+      "{} is spread over {} GPUs. Tensor parallelism ({} ways) exchanges activations inside every "
+      "layer, pipeline parallelism ({} stages) hands activations to the next stage, data "
+      "parallelism ({} replicas, ZeRO stage {}) combines gradients once a step.",
+      training.model.name, plan.ranks(), plan.tp, plan.pp, plan.dp, plan.zero);
+  q.figures = {
+      {"GPUs", "tp x pp x dp x cp",
+       fmt::format("{} x {} x {} x {}", plan.tp, plan.pp, plan.dp, plan.cp),
+       Grouped(static_cast<double>(plan.ranks()))},
+      {"micro-batches a replica", "global_batch / (micro_batch x dp)",
+       fmt::format("{} / ({} x {})", plan.global_batch, plan.micro_batch, plan.dp),
+       fmt::format("{}", plan.micro_batches())},
+      {"tokens a step", "global_batch x sequence",
+       fmt::format("{} x {}", plan.global_batch, training.tokens_per_step / plan.global_batch),
+       Grouped(static_cast<double>(training.tokens_per_step))},
+      {"parameters a GPU, on average", "P / (tp x pp)",
+       fmt::format("{} / ({} x {})", Grouped(static_cast<double>(parameters)), plan.tp, plan.pp),
+       Grouped(static_cast<double>(parameters) / static_cast<double>(plan.tp * plan.pp))},
+      {"model FLOPs a token", "step FLOPs / tokens",
+       fmt::format("{} / {}", Humanize(training.model_flops_per_step, kFigureDigits),
+                   Grouped(static_cast<double>(training.tokens_per_step))),
+       Humanize(training.model_flops_per_step * (1 / static_cast<double>(training.tokens_per_step)),
+                kFigureDigits)},
+  };
+  if (plan.pp > 1) q.figures.push_back(PipelineTraffic(result));
+  return q;
+}
+
+Question Primitives(const RunResult& result) {
+  Question q{"Primitives", "What does each rank hold when the communication is over?", "", {}};
+  std::vector<Primitive> seen;
+  for (const Usage& usage : Usages(result)) {
+    const Primitive primitive = usage.row.primitive;
+    if (std::ranges::find(seen, primitive) == seen.end()) {
+      seen.push_back(primitive);
+      q.answer += fmt::format("{}{}: {}", q.answer.empty() ? "After " : "; after ",
+                              ToString(primitive), Meaning(primitive));
+    }
+    const Factor factor = FactorOf(primitive, usage.group_size);
+    q.figures.push_back(
+        {fmt::format("{}: sent by a rank", usage.name),
+         fmt::format("calls x size x {}", factor.formula),
+         fmt::format("{} x {} x {}", usage.count, Size(usage.row.bytes), factor.numbers),
+         Size(static_cast<double>(usage.count) * static_cast<double>(usage.row.bytes.count()) *
+              BusBandwidthFactor(primitive, usage.group_size))});
+  }
+  q.answer += q.answer.empty() ? "No collective runs." : ".";
+  return q;
+}
+
+Question Algorithms(const RunResult& result) {
+  Question q{"Algorithms", "In which order do ranks exchange data?", "", {}};
+  std::vector<std::string> seen;
+  for (const Usage& usage : Usages(result)) {
+    const std::string& name = usage.row.algorithm;
+    if (std::ranges::find(seen, name) == seen.end()) {
+      seen.push_back(name);
+      const trunkline::Algorithm* algorithm = FindAlgorithm(name);
+      if (algorithm != nullptr) {
+        q.answer += fmt::format("{}{}: {} ({}).", q.answer.empty() ? "" : " ", name,
+                                algorithm->summary, algorithm->cost);
+      }
+    }
+    if (usage.time == Time()) continue;
+    const Factor factor = FactorOf(usage.row.primitive, usage.group_size);
+    const double sent = static_cast<double>(usage.count) *
+                        static_cast<double>(usage.row.bytes.count()) *
+                        BusBandwidthFactor(usage.row.primitive, usage.group_size);
+    q.figures.push_back({fmt::format("{}: bus bandwidth", usage.name),
+                         fmt::format("calls x size x {} / time", factor.formula),
+                         fmt::format("{} x {} x {} / {}", usage.count, Size(usage.row.bytes),
+                                     factor.numbers, Duration(usage.time)),
+                         Bandwidth(sent / usage.time.seconds())});
+    if (usage.row.bound == Time()) continue;
+    const Time bound = usage.row.bound * static_cast<std::int64_t>(usage.count);
+    q.figures.push_back({fmt::format("{}: against its lower bound", usage.name),
+                         "time / (calls x bound)",
+                         fmt::format("{} / ({} x {})", Duration(usage.time), usage.count,
+                                     Duration(usage.row.bound)),
+                         fmt::format("{:.4f}", Ratio(usage.time, bound))});
+  }
+  if (q.answer.empty()) q.answer = "No collective runs.";
+  return q;
+}
+
+void AddIterationFigures(const RunResult& result, Question& q) {
+  const IterationResult& iteration = *result.iteration;
+  const TrainingWorkload& training = *result.training;
+  const Timeline& timeline = result.timeline;
+  if (timeline.critical < timeline.ranks.size()) {
+    const Time communication = timeline.ranks[timeline.critical].communication;
+    if (communication > Time()) {
+      q.figures.push_back(
+          {"communication hidden behind compute", "1 - exposed / communication in flight",
+           fmt::format("1 - {} / {}", Duration(iteration.exposed_comm), Duration(communication)),
+           Percent(1 - Ratio(iteration.exposed_comm, communication))});
+    }
+  }
+  const TrainingPlan& plan = training.plan;
+  if (plan.pp > 1) {
+    const std::int64_t m = plan.micro_batches();
+    q.figures.push_back({"bubble of equal stages and free transfers",
+                         "(pp - 1) / (vp x m + pp - 1)",
+                         fmt::format("{} / ({} x {} + {})", plan.pp - 1, plan.vp, m, plan.pp - 1),
+                         Percent(PipelineBubbleShare(plan, m))});
+    q.figures.push_back(
+        {"bubble of this run", "bubble / step",
+         fmt::format("{} / {}", Duration(iteration.bubble), Duration(iteration.time)),
+         Percent(Ratio(iteration.bubble, iteration.time))});
+  }
+  const auto gpus = static_cast<double>(plan.ranks());
+  q.figures.push_back(
+      {"MFU", "model FLOPs / (step x GPUs x peak)",
+       fmt::format("{} / ({} x {} x {})", Humanize(training.model_flops_per_step, kFigureDigits),
+                   Duration(iteration.time), plan.ranks(),
+                   Humanize(training.peak_per_gpu, kFigureDigits)),
+       Percent(training.model_flops_per_step.count() /
+               (iteration.time.seconds() * gpus * training.peak_per_gpu.per_second()))});
+}
+
+Question System(const RunResult& result) {
+  Question q{"System-level optimisation",
+             "What shortens the communication that is left, and its tail?",
+             "",
+             {}};
+  if (result.iteration && result.training && result.time > Time()) AddIterationFigures(result, q);
+  if (result.bound > Time()) {
+    q.figures.push_back({"time against the lower bound", "time / bound",
+                         fmt::format("{} / {}", Duration(result.time), Duration(result.bound)),
+                         fmt::format("{:.4f}", Ratio(result.time, result.bound))});
+  }
+  for (const std::string& advice : Advice(result)) {
+    q.answer += (q.answer.empty() ? "" : " ") + advice;
+  }
+  if (q.answer.empty()) q.answer = "No change follows from this run's numbers alone.";
+  return q;
+}
+
+}  // namespace
+
+std::vector<Question> Explain(const RunResult& result) {
+  return {Parallelism(result),     Primitives(result),   Algorithms(result),
+          ExplainDataPath(result), ExplainStack(result), ExplainTopology(result),
+          System(result)};
+}
+
+std::string RenderExplain(const RunResult& result) {
+  std::string out;
+  int number = 0;
+  for (const Question& question : Explain(result)) {
+    if (number > 0) out += '\n';
+    out += fmt::format("{}. {}: {}\n", ++number, question.layer, question.question);
+    out += Wrap(Printable(question.answer), "   ", 100);
+    for (const Figure& figure : question.figures) {
+      out += Printable(fmt::format("     {} = {}", figure.name, figure.formula)) + '\n';
+      out += Printable(fmt::format("       = {} = {}", figure.numbers, figure.value)) + '\n';
+    }
+  }
+  return out;
+}
+
+}  // namespace trunkline

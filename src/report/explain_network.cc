@@ -1,0 +1,235 @@
+#include "report/explain_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "report/names.h"
+#include "report/table.h"
+
+namespace trunkline {
+namespace {
+
+struct Pair {
+  DeviceId source{};
+  DeviceId destination{};
+};
+
+// The first neighbours of `ranks` that sit in different servers.
+std::optional<Pair> FirstAcrossNodes(const RunResult& result, const std::vector<RankId>& ranks) {
+  for (std::size_t i = 0; i + 1 < ranks.size(); ++i) {
+    const Pair pair{result.placement.endpoint(ranks[i]), result.placement.endpoint(ranks[i + 1])};
+    const Device& source = result.fabric->device(pair.source);
+    const Device& destination = result.fabric->device(pair.destination);
+    if (source.node != destination.node || source.node == Device::kNoNode) return pair;
+  }
+  return std::nullopt;
+}
+
+// Two ranks whose traffic crosses the network: of the most exposed collective that does, else the
+// first such ranks of the placement.
+std::optional<Pair> NetworkPair(const RunResult& result) {
+  if (!result.fabric || !result.router) return std::nullopt;
+  if (result.training && result.iteration) {
+    const TaskGraph& graph = *result.training->graph;
+    std::vector<CollectiveSummary> order = result.timeline.collectives;
+    std::ranges::stable_sort(order, std::greater<>(), &CollectiveSummary::exposed);
+    for (const CollectiveSummary& summary : order) {
+      const CommunicatorId group =
+          graph.communicator(result.iteration->critical_rank, summary.role);
+      if (const auto pair = FirstAcrossNodes(result, graph.members(group))) return pair;
+    }
+  }
+  std::vector<RankId> all;
+  for (std::size_t i = 0; i < result.placement.rank_count(); ++i) all.push_back(RankId(i));
+  return FirstAcrossNodes(result, all);
+}
+
+std::vector<LinkId> PathOf(const RunResult& result, const Pair& pair) {
+  return result.router->FindPath(pair.source, pair.destination, 0).value_or(std::vector<LinkId>{});
+}
+
+// "gpu:0/0 -> pcie-switch:0/0 -> nic:0/0 -> leaf-0".
+std::string PathNames(const Fabric& fabric, const std::vector<LinkId>& path) {
+  std::string out = fabric.name(fabric.link(path.front()).from);
+  for (const LinkId link : path) out += " -> " + fabric.name(fabric.link(link).to);
+  return out;
+}
+
+Figure PathLatency(const Fabric& fabric, const std::vector<LinkId>& path) {
+  Time sum;
+  std::string numbers;
+  for (const LinkId link : path) {
+    sum += fabric.link(link).latency;
+    numbers += (numbers.empty() ? "" : " + ") + ToString(fabric.link(link).latency);
+  }
+  return {"latency of that path", "sum over its links", numbers, ToString(sum)};
+}
+
+Figure NarrowestOnPath(const Fabric& fabric, const std::vector<LinkId>& path) {
+  std::vector<Rate> rates;
+  std::string numbers;
+  for (const LinkId link : path) {
+    rates.push_back(fabric.link(link).rate);
+    numbers += (numbers.empty() ? "" : ", ") + ToString(rates.back());
+  }
+  return {"rate of that path", "min over its links", numbers,
+          ToString(*std::ranges::min_element(rates))};
+}
+
+// Rate towards the tier below (servers for leaves) and above, summed over one switch.
+struct TierRates {
+  Rate down;
+  Rate up;
+};
+
+// Of each tier with links upwards, the switch whose down/up ratio is worst.
+std::map<int, TierRates> WorstOfTiers(const Fabric& fabric) {
+  std::map<int, TierRates> worst;
+  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+    const Device& device = fabric.device(DeviceId(i));
+    if (device.kind != DeviceKind::kSwitch) continue;
+    TierRates rates;
+    for (const LinkId id : fabric.out(DeviceId(i))) {
+      const Link& link = fabric.link(id);
+      const int other = fabric.device(link.to).tier;
+      if (other < device.tier) rates.down = rates.down + link.rate;
+      if (other > device.tier) rates.up = rates.up + link.rate;
+    }
+    if (rates.up == Rate()) continue;
+    const auto ratio = [](const TierRates& r) {
+      return r.down.bytes_per_second() / r.up.bytes_per_second();
+    };
+    const auto [entry, added] = worst.try_emplace(device.tier, rates);
+    if (!added && ratio(rates) > ratio(entry->second)) entry->second = rates;
+  }
+  return worst;
+}
+
+const char* TierName(int tier) {
+  switch (tier) {
+    case 1:
+      return "leaf";
+    case 2:
+      return "spine";
+    default:
+      return "core";
+  }
+}
+
+const char* PolicyMeaning(RoutingPolicy policy) {
+  switch (policy) {
+    case RoutingPolicy::kEcmp:
+      return "ECMP: a hash sends each flow down one of the minimal paths";
+    case RoutingPolicy::kStatic:
+      return "static routing: the destination alone picks one of the minimal paths";
+    case RoutingPolicy::kSpray:
+      return "packet spraying: every flow is split evenly over all minimal paths";
+    case RoutingPolicy::kAdaptive:
+      return "adaptive routing: flows share the minimal paths at the fluid optimum, which real "
+             "switches approach from below";
+  }
+  return "";
+}
+
+Protocol UsedProtocol(const RunResult& result) {
+  if (!result.rows.empty()) return result.rows.back().protocol;
+  if (!result.step_collectives.empty()) return result.step_collectives.front().row.protocol;
+  return Protocol::kSimple;
+}
+
+Figure BusiestLink(const RunResult& result) {
+  const LinkRow& row = result.links.front();
+  const Rate rate = result.fabric->link(row.link).rate;
+  const double capacity = rate.bytes_per_second() * result.time.seconds();
+  return {fmt::format("use of the narrowest link, {}", LinkName(row)), "bytes / (rate x time)",
+          fmt::format("{} / ({} x {})", Humanize(Bytes(row.bytes), kFigureDigits), ToString(rate),
+                      Humanize(result.time, kFigureDigits)),
+          Percent(static_cast<double>(row.bytes) / capacity)};
+}
+
+}  // namespace
+
+Question ExplainDataPath(const RunResult& result) {
+  Question q{
+      "Data transport", "How do bytes move without the CPU and without extra copies?", "", {}};
+  const bool direct = !result.router || result.router->options().gpudirect == GpuDirect::kOn;
+  q.answer = direct ? "GPUDirect RDMA is on: the NIC reads and writes GPU memory over PCIe."
+                    : "GPUDirect RDMA is off: every message is staged in host memory, once at "
+                      "each end.";
+  const Protocol protocol = UsedProtocol(result);
+  const TransportModel& transport = result.transport;
+  const auto p = static_cast<std::size_t>(protocol);
+  const Time software = transport.step_latency[p][static_cast<std::size_t>(HopClass::kNetwork)];
+  q.figures = {
+      {fmt::format("a step's start-up over the network, protocol {}", ToString(protocol)),
+       "message overhead + software latency",
+       fmt::format("{} + {}", ToString(transport.message_overhead), ToString(software)),
+       ToString(transport.message_overhead + software)},
+      {fmt::format("payload share of protocol {}", ToString(protocol)), "payload / 128 B",
+       fmt::format("{} / 128", PayloadPer128(protocol)),
+       Percent(static_cast<double>(PayloadPer128(protocol)) / 128)},
+  };
+  return q;
+}
+
+Question ExplainStack(const RunResult& result) {
+  const TransportModel& transport = result.transport;
+  Question q{"Network stack", "Which protocol stack carries the bytes between servers?", "", {}};
+  q.answer = fmt::format("{}, with packets of up to {} payload and {} of headers and framing.",
+                         ToString(transport.kind), Humanize(transport.mtu),
+                         Humanize(transport.packet_overhead));
+  const Bytes wire = transport.mtu + transport.packet_overhead;
+  if (wire == Bytes()) return q;
+  const double efficiency =
+      static_cast<double>(transport.mtu.count()) / static_cast<double>(wire.count());
+  q.figures.push_back({"payload share of a full packet", "mtu / (mtu + overhead)",
+                       fmt::format("{} / ({} + {})", transport.mtu.count(), transport.mtu.count(),
+                                   transport.packet_overhead.count()),
+                       fmt::format("{:.2f} %", 100 * efficiency)});
+  const auto pair = NetworkPair(result);
+  if (!pair) return q;
+  for (const LinkId id : PathOf(result, *pair)) {
+    const Link& link = result.fabric->link(id);
+    if (link.kind != LinkKind::kNetwork) continue;
+    q.figures.push_back({"payload that one network link carries", "rate x payload share",
+                         fmt::format("{} x {:.6f}", ToString(link.rate), efficiency),
+                         Bandwidth(link.rate.bytes_per_second() * efficiency)});
+    break;
+  }
+  return q;
+}
+
+Question ExplainTopology(const RunResult& result) {
+  Question q{"Topology and routing",
+             "How are servers and switches connected, and which path do packets take?",
+             "",
+             {}};
+  q.answer = result.cluster_summary;
+  if (result.router) {
+    q.answer += fmt::format("; {}.", PolicyMeaning(result.router->options().policy));
+  }
+  if (const auto pair = NetworkPair(result)) {
+    const std::vector<LinkId> path = PathOf(result, *pair);
+    if (!path.empty()) {
+      q.answer +=
+          fmt::format(" A path that crosses the network: {}.", PathNames(*result.fabric, path));
+      q.figures.push_back(PathLatency(*result.fabric, path));
+      q.figures.push_back(NarrowestOnPath(*result.fabric, path));
+    }
+  }
+  if (!result.fabric) return q;
+  for (const auto& [tier, rates] : WorstOfTiers(*result.fabric)) {
+    q.figures.push_back(
+        {fmt::format("oversubscription of the {} tier", TierName(tier)), "rate down / rate up",
+         fmt::format("{} / {}", ToString(rates.down), ToString(rates.up)),
+         fmt::format("{:.4g}", rates.down.bytes_per_second() / rates.up.bytes_per_second())});
+  }
+  if (!result.links.empty() && result.time > Time()) q.figures.push_back(BusiestLink(result));
+  return q;
+}
+
+}  // namespace trunkline

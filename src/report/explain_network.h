@@ -1,0 +1,15 @@
+#pragma once
+
+#include "report/explain.h"
+
+// The lower half of the causal chain: what the bytes travel through.
+namespace trunkline {
+
+// Digits of the numbers put into formulas: enough to redo them by hand.
+inline constexpr int kFigureDigits = 6;
+
+[[nodiscard]] Question ExplainDataPath(const RunResult& result);
+[[nodiscard]] Question ExplainStack(const RunResult& result);
+[[nodiscard]] Question ExplainTopology(const RunResult& result);
+
+}  // namespace trunkline

@@ -1,0 +1,273 @@
+#include <string>
+
+#include "report/advice.h"
+#include "report/explain.h"
+#include "report/json_writer.h"
+#include "trunkline/report/report.h"
+
+namespace trunkline {
+namespace {
+
+void WriteStrings(JsonWriter& json, const std::vector<std::string>& texts) {
+  json.BeginArray();
+  for (const std::string& text : texts) json.Value(text);
+  json.EndArray();
+}
+
+void WriteWarnings(JsonWriter& json, const Diagnostics& warnings) {
+  json.BeginArray();
+  for (const Diagnostic& warning : warnings) {
+    json.BeginObject();
+    json.Field("code", warning.code);
+    json.Field("message", warning.message);
+    json.Field("hint", warning.hint);
+    json.Field("file", warning.where.file);
+    json.Field("line", warning.where.line);
+    json.Field("column", warning.where.column);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteIteration(JsonWriter& json, const IterationResult& iteration) {
+  json.BeginObject();
+  json.Field("time_s", iteration.time);
+  json.Field("compute_s", iteration.compute);
+  json.Field("exposed_comm_s", iteration.exposed_comm);
+  json.Field("bubble_s", iteration.bubble);
+  json.Field("other_s", iteration.other);
+  json.Field("critical_rank", static_cast<std::uint64_t>(Index(iteration.critical_rank)));
+  json.Field("mean_compute_s", iteration.mean_compute_s);
+  json.Field("mean_exposed_comm_s", iteration.mean_exposed_comm_s);
+  json.Field("mean_bubble_s", iteration.mean_bubble_s);
+  json.Field("mean_other_s", iteration.mean_other_s);
+  json.Field("tokens_per_s", iteration.tokens_per_s);
+  json.Field("mfu", iteration.mfu);
+  json.Field("model_flops_per_gpu_s", iteration.model_flops_per_gpu_s.per_second());
+  json.EndObject();
+}
+
+void WriteTraining(JsonWriter& json, const TrainingWorkload& training) {
+  const TrainingPlan& plan = training.plan;
+  json.BeginObject();
+  json.Field("model", training.model.name);
+  json.Field("parameters", training.model.parameters());
+  json.Field("tp", plan.tp);
+  json.Field("pp", plan.pp);
+  json.Field("dp", plan.dp);
+  json.Field("cp", plan.cp);
+  json.Field("vp", plan.vp);
+  json.Field("zero", plan.zero);
+  json.Field("micro_batch", plan.micro_batch);
+  json.Field("micro_batches", plan.micro_batches());
+  json.Field("global_batch", plan.global_batch);
+  json.Field("tokens_per_step", training.tokens_per_step);
+  json.Field("model_flops_per_step", training.model_flops_per_step.count());
+  json.Field("peak_flops_per_gpu_s", training.peak_per_gpu.per_second());
+  json.Key("stage_compute_s");
+  json.BeginArray();
+  for (const Time time : training.stage_compute) json.Value(time);
+  json.EndArray();
+  json.Key("kernels");
+  json.BeginArray();
+  for (const KernelCost& kernel : training.kernels) {
+    json.BeginObject();
+    json.Field("name", kernel.name);
+    json.Field("shape", kernel.shape);
+    json.Field("flops", kernel.flops.count());
+    json.Field("memory_bytes", kernel.memory_traffic);
+    json.Field("efficiency", kernel.efficiency);
+    json.Field("extrapolated", kernel.extrapolated);
+    json.Field("time_s", kernel.time);
+    json.Field("source", kernel.source);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+}
+
+void WriteMemory(JsonWriter& json, const RunResult& result) {
+  json.BeginObject();
+  json.Field("per_gpu_bytes", result.memory_per_gpu);
+  json.Field("capacity_bytes", result.memory_capacity);
+  json.Field("fits", result.fits_memory);
+  json.Key("stages");
+  json.BeginArray();
+  for (const StageMemory& stage : result.training->memory) {
+    json.BeginObject();
+    json.Field("weights_bytes", stage.weights);
+    json.Field("gradients_bytes", stage.gradients);
+    json.Field("optimizer_bytes", stage.optimizer);
+    json.Field("activations_bytes", stage.activations);
+    json.Field("other_bytes", stage.other);
+    json.Field("total_bytes", stage.total());
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+}
+
+void WriteStepCollectives(JsonWriter& json, const std::vector<StepCollective>& collectives) {
+  json.BeginArray();
+  for (const StepCollective& collective : collectives) {
+    json.BeginObject();
+    json.Field("role", collective.role);
+    json.Field("primitive", ToString(collective.row.primitive));
+    json.Field("algorithm", collective.row.algorithm);
+    json.Field("protocol", ToString(collective.row.protocol));
+    json.Field("channels", collective.row.channels);
+    json.Field("group_size", collective.group_size);
+    json.Field("bytes", collective.row.bytes);
+    json.Field("count", collective.count);
+    json.Field("time_s", collective.time);
+    json.Field("exposed_s", collective.exposed);
+    json.Field("bound_s", collective.row.bound);
+    json.Field("busbw_Bps", collective.row.busbw_Bps);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteRows(JsonWriter& json, const std::vector<CollectiveRow>& rows) {
+  json.BeginArray();
+  for (const CollectiveRow& row : rows) {
+    json.BeginObject();
+    json.Field("primitive", ToString(row.primitive));
+    json.Field("bytes", row.bytes);
+    json.Field("count", row.count);
+    json.Field("dtype", row.dtype);
+    json.Field("algorithm", row.algorithm);
+    json.Field("protocol", ToString(row.protocol));
+    json.Field("channels", row.channels);
+    json.Field("time_s", row.time);
+    json.Field("bound_s", row.bound);
+    json.Field("algbw_Bps", row.algbw_Bps);
+    json.Field("busbw_Bps", row.busbw_Bps);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteLinks(JsonWriter& json, const RunResult& result) {
+  json.BeginArray();
+  for (const LinkRow& row : result.links) {
+    json.BeginObject();
+    json.Field("from", row.from);
+    json.Field("to", row.to);
+    if (result.fabric) {
+      const Link& link = result.fabric->link(row.link);
+      json.Field("kind", ToString(link.kind));
+      json.Field("rate_Bps", link.rate.bytes_per_second());
+    }
+    json.Field("utilisation", row.utilisation);
+    json.Field("bytes", row.bytes);
+    json.NullField("packets");
+    json.NullField("max_queue_bytes");
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteFlowCounters(JsonWriter& json, const FlowCounters& flow) {
+  json.BeginObject();
+  json.Field("solves", flow.solves);
+  json.Field("reuses", flow.reuses);
+  json.Field("transfers_simulated", flow.transfers_simulated);
+  json.Field("transfers_represented", flow.transfers_represented);
+  json.Field("fold_classes", flow.fold_classes);
+  json.EndObject();
+}
+
+void WriteBlocked(JsonWriter& json, const std::vector<BlockedTask>& blocked) {
+  json.BeginArray();
+  for (const BlockedTask& task : blocked) {
+    json.BeginObject();
+    json.Field("rank", static_cast<std::uint64_t>(Index(task.rank)));
+    json.Field("task", task.task);
+    json.Field("waits_for", task.waits_for);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteExplanation(JsonWriter& json, const std::vector<Question>& questions) {
+  json.BeginArray();
+  for (const Question& question : questions) {
+    json.BeginObject();
+    json.Field("layer", question.layer);
+    json.Field("question", question.question);
+    json.Field("answer", question.answer);
+    json.Key("figures");
+    json.BeginArray();
+    for (const Figure& figure : question.figures) {
+      json.BeginObject();
+      json.Field("name", figure.name);
+      json.Field("formula", figure.formula);
+      json.Field("numbers", figure.numbers);
+      json.Field("value", figure.value);
+      json.EndObject();
+    }
+    json.EndArray();
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteHead(JsonWriter& json, const RunResult& result) {
+  json.Field("schema", "trunkline.result/1");
+  json.Field("title", result.title);
+  json.Field("cluster", result.cluster_summary);
+  json.Field("ranks", static_cast<std::uint64_t>(result.placement.rank_count()));
+  json.Field("status", ToString(result.status));
+  json.Field("engine", result.engine);
+  json.Field("seed", result.seed);
+  json.Field("time_s", result.time);
+  json.Field("bound_s", result.bound);
+  json.Field("events", result.events);
+  json.Field("wall_s", result.wall_s);
+  json.Field("cpu_s", result.cpu_s);
+  json.Field("threads", result.threads);
+}
+
+// What only a packet-level engine observes.
+void WritePacketFields(JsonWriter& json) {
+  for (const char* key : {"flows", "drops", "pauses", "ecn_marks", "packets", "link_hops"}) {
+    json.NullField(key);
+  }
+}
+
+}  // namespace
+
+std::string RenderJson(const RunResult& result) {
+  JsonWriter json(2);
+  const auto field = [&](const char* key, bool present, auto write) {
+    json.Key(key);
+    if (present) {
+      write();
+    } else {
+      json.Null();
+    }
+  };
+  const bool training = result.training != nullptr;
+  json.BeginObject();
+  WriteHead(json, result);
+  field("iteration", result.iteration.has_value(),
+        [&] { WriteIteration(json, *result.iteration); });
+  field("memory", training, [&] { WriteMemory(json, result); });
+  field("training", training, [&] { WriteTraining(json, *result.training); });
+  field("collectives", training, [&] { WriteStepCollectives(json, result.step_collectives); });
+  field("rows", !result.rows.empty(), [&] { WriteRows(json, result.rows); });
+  WritePacketFields(json);
+  field("links", true, [&] { WriteLinks(json, result); });
+  json.Field("links_total", static_cast<std::uint64_t>(result.links_total));
+  field("flow", result.engine == "flow", [&] { WriteFlowCounters(json, result.timeline.flow); });
+  field("blocked", true, [&] { WriteBlocked(json, result.timeline.blocked); });
+  field("advice", true, [&] { WriteStrings(json, Advice(result)); });
+  field("explanation", true, [&] { WriteExplanation(json, Explain(result)); });
+  field("assumptions", true, [&] { WriteStrings(json, result.assumptions); });
+  field("warnings", true, [&] { WriteWarnings(json, result.warnings); });
+  json.EndObject();
+  return std::move(json).Take() + "\n";
+}
+
+}  // namespace trunkline

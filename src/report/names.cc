@@ -1,0 +1,34 @@
+#include "report/names.h"
+
+#include <fmt/format.h>
+
+namespace trunkline {
+
+std::string CollectiveName(const StepCollective& collective) {
+  return fmt::format("{} {}", collective.role, ToString(collective.row.primitive));
+}
+
+std::string LinkName(const LinkRow& row) { return fmt::format("{} -> {}", row.from, row.to); }
+
+std::string RankName(const RunResult& result, RankId rank) {
+  std::string place;
+  if (result.training && result.training->plan.pp > 1) {
+    place = fmt::format("stage {}", result.training->graph->program_of(rank));
+  }
+  if (result.fabric && Index(rank) < result.placement.rank_count()) {
+    if (!place.empty()) place += ", ";
+    place += result.fabric->name(result.placement.endpoint(rank));
+  }
+  if (place.empty()) return fmt::format("rank {}", Index(rank));
+  return fmt::format("rank {} ({})", Index(rank), place);
+}
+
+std::string Bandwidth(double bytes_per_second) {
+  return fmt::format("{:.2f} GB/s", bytes_per_second / 1e9);
+}
+
+double Ratio(Time a, Time b) {
+  return b == Time() ? 0 : static_cast<double>(a.ps()) / static_cast<double>(b.ps());
+}
+
+}  // namespace trunkline

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "trunkline/scenario/result.h"
+
+// How the report names things of a run.
+namespace trunkline {
+
+// "dp reduce_scatter".
+[[nodiscard]] std::string CollectiveName(const StepCollective& collective);
+// "leaf-3 -> spine-1".
+[[nodiscard]] std::string LinkName(const LinkRow& row);
+// "rank 12 (stage 1, gpu:1/4)", as far as it is known.
+[[nodiscard]] std::string RankName(const RunResult& result, RankId rank);
+// "48.67 GB/s".
+[[nodiscard]] std::string Bandwidth(double bytes_per_second);
+// The ratio of two times; 0 when the second is 0.
+[[nodiscard]] double Ratio(Time a, Time b);
+
+}  // namespace trunkline

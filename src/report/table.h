@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trunkline {
+
+enum class Align { kLeft, kRight };
+
+// Columns of text, as wide as their widest cell, two spaces apart. Widths count code points.
+class Table {
+ public:
+  struct Column {
+    std::string title;
+    Align align = Align::kRight;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // REQUIRES: one cell a column. Control characters in cells are made visible (see Printable).
+  void Add(std::vector<std::string> cells);
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+  // The title line and the rows, each after `indent` and without trailing spaces.
+  [[nodiscard]] std::string Text(std::string_view indent) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// Names come from input files: control characters, which a terminal would obey, become '?'.
+[[nodiscard]] std::string Printable(std::string_view text);
+// The number of code points of valid UTF-8 text.
+[[nodiscard]] std::size_t Width(std::string_view text);
+// `text` broken at spaces into lines of at most `width`, each after `indent`, with a final newline.
+[[nodiscard]] std::string Wrap(std::string_view text, std::string_view indent, std::size_t width);
+// 0.1234 -> "12.3 %".
+[[nodiscard]] std::string Percent(double fraction);
+// 1234567 -> "1,234,567".
+[[nodiscard]] std::string Grouped(double count);
+
+}  // namespace trunkline

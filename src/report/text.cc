@@ -1,0 +1,223 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "report/advice.h"
+#include "report/names.h"
+#include "report/table.h"
+#include "trunkline/report/report.h"
+
+namespace trunkline {
+namespace {
+
+constexpr std::size_t kTextWidth = 100;
+constexpr double kBarWidth = 40;
+
+class Page {
+ public:
+  explicit Page(bool color) : color_(color) {}
+
+  void Line(std::string_view text) { text_.append(text) += '\n'; }
+  void Heading(std::string_view text) {
+    text_ += '\n';
+    Line(color_ ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text));
+  }
+  void Fact(std::string_view name, std::string_view value, std::string_view remark) {
+    std::string line = fmt::format("  {:<14}{:<16}{}", name, value, remark);
+    line.erase(line.find_last_not_of(' ') + 1);
+    Line(line);
+  }
+  void Add(const Table& table) { text_ += table.Text("  "); }
+  void Items(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      std::string item = Wrap(Printable(text), "    ", kTextWidth);
+      if (item.size() > 2) item[2] = '-';
+      text_ += item;
+    }
+  }
+  [[nodiscard]] std::string Take() && { return std::move(text_); }
+
+ private:
+  bool color_;
+  std::string text_;
+};
+
+std::string BarOf(double share) {
+  std::string bar;
+  const auto cells = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * kBarWidth));
+  for (int i = 0; i < cells; ++i) bar += "█";
+  return bar;
+}
+
+void AddHead(Page& page, const RunResult& result) {
+  page.Line(Printable(result.title));
+  page.Line(Printable(
+      fmt::format("{}; {} engine, seed {}", result.cluster_summary, result.engine, result.seed)));
+  page.Line("");
+  std::string remark;
+  if (result.status != RunStatus::kFinished) {
+    remark = fmt::format("{}: the figures cover what ran", ToString(result.status));
+  }
+  page.Fact(result.iteration ? "step time" : "time", Humanize(result.time), remark);
+  if (result.bound > Time()) {
+    page.Fact("lower bound", Humanize(result.bound),
+              fmt::format("no schedule on this fabric is faster; the run takes {:.3f} times it",
+                          Ratio(result.time, result.bound)));
+  }
+}
+
+void AddTrainingFacts(Page& page, const RunResult& result) {
+  const IterationResult& iteration = *result.iteration;
+  const auto ranks = static_cast<double>(result.placement.rank_count());
+  page.Fact("throughput", fmt::format("{} tokens/s", Grouped(iteration.tokens_per_s)),
+            ranks > 0 ? fmt::format("{:.1f} tokens/s a GPU", iteration.tokens_per_s / ranks) : "");
+  page.Fact("MFU", Percent(iteration.mfu),
+            fmt::format("{} a GPU of {}", Humanize(iteration.model_flops_per_gpu_s),
+                        Humanize(result.training->peak_per_gpu)));
+  page.Fact("memory", Humanize(result.memory_per_gpu),
+            fmt::format("of {} on the fullest GPU: {}", Humanize(result.memory_capacity),
+                        result.fits_memory ? "fits" : "DOES NOT FIT"));
+}
+
+void AddBreakdown(Page& page, const RunResult& result) {
+  const IterationResult& iteration = *result.iteration;
+  page.Heading(fmt::format("Where the time goes on {}, the last to finish",
+                           RankName(result, iteration.critical_rank)));
+  Table table({{"", Align::kLeft}, {"time"}, {"share"}, {"mean rank"}, {"", Align::kLeft}});
+  const auto add = [&](const char* name, Time time, double mean_s) {
+    const double share = Ratio(time, iteration.time);
+    table.Add(
+        {name, Humanize(time), Percent(share), Humanize(Time::FromSeconds(mean_s)), BarOf(share)});
+  };
+  add("compute", iteration.compute, iteration.mean_compute_s);
+  add("exposed communication", iteration.exposed_comm, iteration.mean_exposed_comm_s);
+  add("pipeline bubble", iteration.bubble, iteration.mean_bubble_s);
+  add("other", iteration.other, iteration.mean_other_s);
+  page.Add(table);
+}
+
+void AddStepCollectives(Page& page, const RunResult& result) {
+  if (result.step_collectives.empty()) return;
+  page.Heading("Collectives on that rank, most exposed first");
+  std::vector<const StepCollective*> order;
+  for (const StepCollective& collective : result.step_collectives) order.push_back(&collective);
+  std::ranges::stable_sort(order, std::greater<>(), &StepCollective::exposed);
+  Table table({{"collective", Align::kLeft},
+               {"algorithm", Align::kLeft},
+               {"protocol", Align::kLeft},
+               {"ranks"},
+               {"size"},
+               {"calls"},
+               {"time"},
+               {"exposed"},
+               {"x bound"},
+               {"bus bandwidth"}});
+  for (const StepCollective* collective : order) {
+    const Time bound = collective->row.bound * static_cast<std::int64_t>(collective->count);
+    table.Add({CollectiveName(*collective), collective->row.algorithm,
+               ToString(collective->row.protocol), fmt::format("{}", collective->group_size),
+               Humanize(collective->row.bytes), fmt::format("{}", collective->count),
+               Humanize(collective->time), Humanize(collective->exposed),
+               bound > Time() ? fmt::format("{:.2f}", Ratio(collective->time, bound)) : "",
+               Bandwidth(collective->row.busbw_Bps)});
+  }
+  page.Add(table);
+}
+
+void AddRows(Page& page, const RunResult& result) {
+  if (result.rows.empty()) return;
+  page.Heading("Collectives");
+  Table table({{"primitive", Align::kLeft},
+               {"size"},
+               {"algorithm", Align::kLeft},
+               {"protocol", Align::kLeft},
+               {"channels"},
+               {"time"},
+               {"bound"},
+               {"x bound"},
+               {"algbw"},
+               {"busbw"}});
+  for (const CollectiveRow& row : result.rows) {
+    table.Add({ToString(row.primitive), Humanize(row.bytes), row.algorithm, ToString(row.protocol),
+               fmt::format("{}", row.channels), Humanize(row.time), Humanize(row.bound),
+               row.bound > Time() ? fmt::format("{:.3f}", Ratio(row.time, row.bound)) : "",
+               Bandwidth(row.algbw_Bps), Bandwidth(row.busbw_Bps)});
+  }
+  page.Add(table);
+}
+
+void AddLinks(Page& page, const RunResult& result, std::size_t limit) {
+  if (result.links.empty() || limit == 0) return;
+  const std::size_t shown = std::min(limit, result.links.size());
+  page.Heading(fmt::format("Narrowest links: {} of {} by utilisation over the whole run", shown,
+                           result.links_total));
+  Table table({{"link", Align::kLeft},
+               {"kind", Align::kLeft},
+               {"rate"},
+               {"used"},
+               {"bytes"},
+               {"", Align::kLeft}});
+  for (std::size_t i = 0; i < shown; ++i) {
+    const LinkRow& row = result.links[i];
+    std::string kind;
+    std::string rate;
+    if (result.fabric) {
+      const Link& link = result.fabric->link(row.link);
+      kind = ToString(link.kind);
+      rate = ToString(link.rate);
+    }
+    table.Add({LinkName(row), kind, rate, Percent(row.utilisation), Humanize(Bytes(row.bytes)),
+               BarOf(row.utilisation)});
+  }
+  page.Add(table);
+}
+
+void AddBlocked(Page& page, const RunResult& result) {
+  if (result.timeline.blocked.empty()) return;
+  page.Heading("The run did not end: who waits for whom");
+  Table table({{"rank"}, {"task"}, {"waits for", Align::kLeft}});
+  for (const BlockedTask& task : result.timeline.blocked) {
+    table.Add({fmt::format("{}", Index(task.rank)), fmt::format("{}", task.task), task.waits_for});
+  }
+  page.Add(table);
+}
+
+void AddWarnings(Page& page, const Diagnostics& warnings) {
+  std::vector<std::string> texts;
+  for (const Diagnostic& warning : warnings) {
+    texts.push_back(fmt::format("{} [{}]{}{}", warning.message, warning.code,
+                                warning.hint.empty() ? "" : " ", warning.hint));
+  }
+  if (texts.empty()) return;
+  page.Heading("Warnings");
+  page.Items(texts);
+}
+
+}  // namespace
+
+std::string RenderText(const RunResult& result, const TextOptions& options) {
+  Page page(options.color);
+  AddHead(page, result);
+  if (result.iteration && result.training) {
+    AddTrainingFacts(page, result);
+    AddBreakdown(page, result);
+    AddStepCollectives(page, result);
+  }
+  AddRows(page, result);
+  AddLinks(page, result, options.links);
+  AddBlocked(page, result);
+  if (const std::vector<std::string> advice = Advice(result); !advice.empty()) {
+    page.Heading("What to change");
+    page.Items(advice);
+  }
+  if (options.assumptions && !result.assumptions.empty()) {
+    page.Heading("Assumptions");
+    page.Items(result.assumptions);
+  }
+  AddWarnings(page, result.warnings);
+  return std::move(page).Take();
+}
+
+}  // namespace trunkline
