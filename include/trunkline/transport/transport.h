@@ -27,6 +27,8 @@ inline constexpr int kProtocolCount = 3;
 enum class HopClass : std::uint8_t { kNvlink, kPcie, kNetwork };
 inline constexpr int kHopClassCount = 3;
 
+using StepLatency = std::array<std::array<Time, kHopClassCount>, kProtocolCount>;
+
 // How messages travel, whatever the fabric: headers, per-message costs, protocol latencies.
 struct TransportModel {
   TransportKind kind = TransportKind::kInfiniband;
@@ -35,7 +37,9 @@ struct TransportModel {
   // LogGP o: the sender and its channel are busy this long for each message, before its bytes.
   Time message_overhead;
   // Software latency of one step of a collective (pure delay), beside the fabric's own latency.
-  std::array<std::array<Time, kHopClassCount>, kProtocolCount> step_latency{};
+  StepLatency step_latency{};
+  // NCCL's cost model has its own row for trees; the tuner reads it.
+  StepLatency tree_step_latency{};
   // Paid once per collective before its first step (kernel launch and set-up).
   std::array<Time, kProtocolCount> ring_base_latency{};
   std::array<Time, kProtocolCount> tree_base_latency{};
