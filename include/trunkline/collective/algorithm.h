@@ -17,14 +17,14 @@ struct CollectiveSpec {
   // The size nccl-tests prints: AllReduce, Broadcast, Reduce, SendRecv: the buffer of each rank;
   // AllGather: each rank's output; ReduceScatter: each rank's input; AllToAll: each rank's input
   // (= output); Gather, Scatter: the root's buffer.
-  Bytes bytes;
+  Bytes bytes{};
   std::uint32_t element_bytes = 1;  // chunks are cut at multiples of this
   std::uint32_t root = 0;
   std::uint32_t channels = 1;
-  std::uint32_t slots = 0;     // pipeline depth of each channel; 0: no limit
-  Bytes slice;                 // pipelined algorithms cut chunks into slices of this; 0: their default
+  std::uint32_t slots = 0;  // pipeline depth of each channel; 0: no limit
+  Bytes slice{};            // pipelined algorithms cut chunks into slices of this; 0: their default
   // kAllToAllV: bytes from rank i to rank j at [i * ranks + j]; must be empty otherwise.
-  std::vector<std::int64_t> matrix;
+  std::vector<std::int64_t> matrix{};
   auto operator<=>(const CollectiveSpec&) const = default;
 };
 

@@ -22,16 +22,22 @@ struct BufferSpan {
   Buffer buffer = Buffer::kInput;
   std::int64_t offset = 0;
   std::int64_t size = 0;
+  bool operator==(const BufferSpan&) const = default;
 };
 
 // kPut        send `source` to `peer`'s `target`, then raise the signal (peer, channel): a send.
 //             Issuing never blocks the program, except while the channel's slots are full.
-// kSignal     a put of no bytes (a signal to oneself orders two channels of one participant).
+// kSignal     a put of no bytes. A signal to oneself orders two channels of one participant and
+//             takes no time: it raises the signal (oneself, `channel`), for which the program of
+//             `channel` waits with peer = oneself.
 // kWait       block until the next signal from (peer, channel) has arrived: a receive.
 // kReduce     target[i] += source[i] locally.
 // kCopy       target = source locally.
 // kMulticastStore   put `source` to the `target` span of every rank through actor `peer`.
 // kLoadReduce       target = sum of every rank's `source` span, read through actor `peer`.
+//
+// A put reads its source and writes its target at any moment between being issued and its signal
+// arriving: until a signal that depends on that arrival comes back, its source must not be written.
 enum class OpKind : std::uint8_t {
   kPut,
   kSignal,
@@ -44,9 +50,11 @@ enum class OpKind : std::uint8_t {
 
 struct Op {
   OpKind kind = OpKind::kPut;
+  std::uint16_t channel = 0;  // signal to oneself: the channel whose program waits for it
   Participant peer = 0;  // put, signal: the destination; wait: the source; multicast: the actor
-  BufferSpan source;     // put, reduce, copy, multicast
-  BufferSpan target;     // put (at the peer), reduce, copy, multicast
+  BufferSpan source{};   // put, reduce, copy, multicast
+  BufferSpan target{};   // put (at the peer), reduce, copy, multicast
+  bool operator==(const Op&) const = default;
 };
 
 // How a channel pipelines. A put may be issued while fewer than `slots` earlier puts on the same

@@ -26,13 +26,13 @@ enum class TaskKind : std::uint8_t { kCompute, kCollective, kSend, kReceive };
 struct Task {
   TaskKind kind = TaskKind::kCompute;
   std::uint8_t stream = 0;
-  std::uint16_t label = 0;          // index into TaskGraph::labels()
-  std::uint32_t collective = 0;     // kCollective: index into TaskGraph::collectives()
-  std::uint32_t role = 0;           // kCollective: communicator role; send/receive: peer role
+  std::uint16_t label = 0;       // index into TaskGraph::labels()
+  std::uint32_t collective = 0;  // kCollective: index into TaskGraph::collectives()
+  std::uint32_t role = 0;        // kCollective: communicator role; send/receive: peer role
   std::uint32_t first_dependency = 0;
   std::uint32_t dependency_count = 0;  // a range of Program::dependencies
-  Time duration;                    // kCompute
-  Bytes bytes;                      // kSend, kReceive
+  Time duration{};                     // kCompute
+  Bytes bytes{};                       // kSend, kReceive
 };
 
 struct Program {

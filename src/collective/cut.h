@@ -1,0 +1,69 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace trunkline {
+
+// A half-open range of bytes.
+struct ByteRange {
+  std::int64_t offset = 0;
+  std::int64_t size = 0;
+};
+
+// Divides [0, bytes) into `parts` consecutive ranges that begin at multiples of `element` and
+// differ by at most one element, the longer ones first. Ranges may be empty.
+class Cut {
+ public:
+  Cut() = default;
+  // REQUIRES: element > 0, parts > 0, bytes is a non-negative multiple of element.
+  Cut(std::int64_t bytes, std::int64_t element, std::int64_t parts)
+      : element_(element),
+        quotient_(bytes / element / parts),
+        remainder_(bytes / element % parts) {}
+
+  // Where part `i` begins; offset(parts) is the end.
+  [[nodiscard]] std::int64_t offset(std::int64_t i) const {
+    return (i * quotient_ + std::min(i, remainder_)) * element_;
+  }
+  [[nodiscard]] std::int64_t size(std::int64_t i) const {
+    return (quotient_ + (i < remainder_ ? 1 : 0)) * element_;
+  }
+  [[nodiscard]] ByteRange range(std::int64_t i) const { return {offset(i), size(i)}; }
+  [[nodiscard]] bool is_long(std::int64_t i) const { return i < remainder_; }
+  [[nodiscard]] std::int64_t long_size() const { return (quotient_ + 1) * element_; }
+  [[nodiscard]] std::int64_t short_size() const { return quotient_ * element_; }
+
+ private:
+  std::int64_t element_ = 1;
+  std::int64_t quotient_ = 0;
+  std::int64_t remainder_ = 0;
+};
+
+// A cut whose every part is cut again into `inner` parts: chunk by rank, then piece by channel.
+class NestedCut {
+ public:
+  NestedCut() = default;
+  NestedCut(std::int64_t bytes, std::int64_t element, std::int64_t outer, std::int64_t inner)
+      : outer_(bytes, element, outer),
+        short_(outer_.short_size(), element, inner),
+        long_(outer_.long_size(), element, inner) {}
+
+  [[nodiscard]] const Cut& outer() const { return outer_; }
+  // Piece `j` of part `i`, from the beginning of part `i`.
+  [[nodiscard]] ByteRange piece(std::int64_t i, std::int64_t j) const {
+    return (outer_.is_long(i) ? long_ : short_).range(j);
+  }
+  // Piece `j` of part `i`, from the beginning of the whole.
+  [[nodiscard]] ByteRange range(std::int64_t i, std::int64_t j) const {
+    const ByteRange in_part = piece(i, j);
+    return {outer_.offset(i) + in_part.offset, in_part.size};
+  }
+
+ private:
+  Cut outer_;
+  Cut short_;
+  Cut long_;
+};
+
+}  // namespace trunkline

@@ -1,0 +1,29 @@
+#include "collective/ring_order.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace trunkline {
+
+RingOrder::RingOrder(const GroupLayout& layout, std::uint32_t channels)
+    : rotates_(channels > 1),
+      node_(layout.node),
+      in_node_(layout.size()),
+      node_begin_(layout.node_count() + 1),
+      by_node_(layout.size()) {
+  std::iota(by_node_.begin(), by_node_.end(), 0U);
+  std::sort(by_node_.begin(), by_node_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(layout.node[a], layout.local[a], a) <
+           std::tuple(layout.node[b], layout.local[b], b);
+  });
+  for (const std::uint32_t node : node_) {
+    ++node_begin_[node + 1];
+  }
+  std::partial_sum(node_begin_.begin(), node_begin_.end(), node_begin_.begin());
+  for (std::uint32_t i = 0; i < by_node_.size(); ++i) {
+    in_node_[by_node_[i]] = i - node_begin_[node_[by_node_[i]]];
+  }
+}
+
+}  // namespace trunkline
