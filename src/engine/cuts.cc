@@ -60,26 +60,25 @@ std::vector<std::uint32_t> Densely(const std::vector<std::uint32_t>& names, std:
   return dense;
 }
 
-// The first network link of a route, and the latency of the links before it.
-struct NetworkEntry {
-  LinkId link{};
-  Time before;
-};
-
-NetworkEntry FindNetworkEntry(const Fabric& fabric, const Route& route) {
-  Time before;
-  for (const Hop& hop : route.hops) {
-    const std::size_t resource = Index(hop.resource);
-    const LinkId link =
-        resource < fabric.link_count()
-            ? LinkId(static_cast<std::uint32_t>(resource))
-            : fabric.trunk_links(static_cast<std::uint32_t>(resource - fabric.link_count()))[0];
-    if (fabric.link(link).kind == LinkKind::kNetwork) return {link, before};
-    before += fabric.link(link).latency;
+// What leaves a block first leaves one of its parts.
+void NarrowToInner(const Partition& inner, Partition& outer) {
+  std::vector<double> egress(outer.parts());
+  std::vector<double> ingress(outer.parts());
+  std::vector<char> counted(inner.parts());
+  for (std::size_t i = 0; i < inner.part_of.size(); ++i) {
+    const std::uint32_t part = inner.part_of[i];
+    if (std::exchange(counted[part], 1) != 0) continue;
+    egress[outer.part_of[i]] += inner.egress[part];
+    ingress[outer.part_of[i]] += inner.ingress[part];
   }
-  TL_CHECK(false, "a route between nodes crosses no network link");
-  return {};
+  for (std::uint32_t part = 0; part < outer.parts(); ++part) {
+    outer.egress[part] = std::min(outer.egress[part], egress[part]);
+    outer.ingress[part] = std::min(outer.ingress[part], ingress[part]);
+  }
+  outer.crossing = inner.crossing;
 }
+
+bool IsScaleUp(LinkKind kind) { return kind == LinkKind::kNvlink || kind == LinkKind::kXgmi; }
 
 }  // namespace
 
@@ -131,134 +130,137 @@ void FabricCuts::AddLevel(const std::vector<std::uint32_t>& root_of) {
   levels_.push_back(std::move(level));
 }
 
-Partition FabricCuts::Group(const Level& level, const std::vector<DeviceId>& members) const {
-  std::vector<std::uint32_t> block(members.size());
-  for (std::size_t i = 0; i < members.size(); ++i) block[i] = level.block_of[Index(members[i])];
-  std::uint32_t parts = 0;
-  Partition partition;
-  partition.part_of = Densely(block, level.egress.size(), parts);
-  partition.size.resize(parts);
-  partition.egress.resize(parts);
-  partition.ingress.resize(parts);
-  partition.between_nodes = true;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const std::uint32_t part = partition.part_of[i];
-    ++partition.size[part];
-    partition.egress[part] = level.egress[block[i]];
-    partition.ingress[part] = level.ingress[block[i]];
-  }
-  return partition;
-}
-
 // An endpoint sends over all its links, except that a group within one node stays on the scale-up
 // links where every member has them (route.h).
 Partition FabricCuts::Endpoints(const std::vector<DeviceId>& members) const {
   const Fabric& fabric = router_->fabric();
-  const auto scale_up = [&](LinkId id) {
-    const LinkKind kind = fabric.link(id).kind;
-    return kind == LinkKind::kNvlink || kind == LinkKind::kXgmi;
-  };
   const std::vector<std::uint32_t>& node_of = levels_.front().block_of;
   const bool one_node = std::ranges::all_of(
       members, [&](DeviceId m) { return node_of[Index(m)] == node_of[Index(members.front())]; });
   const bool scale_up_only = one_node && std::ranges::all_of(members, [&](DeviceId m) {
-                               return std::ranges::any_of(fabric.out(m), scale_up);
+                               return std::ranges::any_of(fabric.out(m), [&](LinkId id) {
+                                 return IsScaleUp(fabric.link(id).kind);
+                               });
                              });
 
   Partition partition;
   partition.part_of.resize(members.size());
   std::iota(partition.part_of.begin(), partition.part_of.end(), 0U);
   partition.size.assign(members.size(), 1);
-  Time through_switch = Time::Max();
-  Time direct = Time::Max();
-  for (const DeviceId member : members) {
-    double out = 0;
-    double in = 0;
-    for (const LinkId id : fabric.out(member)) {
-      if (scale_up_only && !scale_up(id)) continue;
-      out += PayloadRate(fabric.link(id));
-      in += PayloadRate(fabric.link(fabric.reverse(id)));
-      Time& least = IsEndpoint(fabric, fabric.link(id).to) ? direct : through_switch;
-      least = std::min(least, fabric.link(id).latency);
-    }
-    partition.egress.push_back(out);
-    partition.ingress.push_back(in);
-  }
+  partition.egress.resize(members.size());
+  partition.ingress.resize(members.size());
   // A path leaves one endpoint and enters another, by two links or by one direct link.
-  if (through_switch != Time::Max()) through_switch = through_switch * 2;
-  partition.crossing = std::min(through_switch, direct);
-  if (partition.crossing == Time::Max()) partition.crossing = Time();  // no links at all
+  Time crossing = Time::Max();
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    for (const LinkId id : fabric.out(members[i])) {
+      const Link& link = fabric.link(id);
+      if (scale_up_only && !IsScaleUp(link.kind)) continue;
+      partition.egress[i] += PayloadRate(link);
+      partition.ingress[i] += PayloadRate(fabric.link(fabric.reverse(id)));
+      const bool direct = IsEndpoint(fabric, link.to);
+      crossing = std::min(crossing, direct ? link.latency : link.latency * 2);
+    }
+  }
+  if (crossing != Time::Max()) partition.crossing = crossing;
+  return partition;
+}
+
+Partition FabricCuts::Blocks(std::size_t level, const std::vector<DeviceId>& members,
+                             const CutLoad* load) const {
+  const Level& blocks = levels_[level];
+  std::vector<std::uint32_t> block(members.size());
+  for (std::size_t i = 0; i < members.size(); ++i) block[i] = blocks.block_of[Index(members[i])];
+  std::uint32_t parts = 0;
+  Partition partition;
+  partition.part_of = Densely(block, blocks.egress.size(), parts);
+  partition.size.resize(parts);
+  for (const std::uint32_t part : partition.part_of) ++partition.size[part];
+  partition.egress.resize(parts);
+  partition.ingress.resize(parts);
+  partition.between_nodes = true;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const std::uint32_t part = partition.part_of[i];
+    const double share = load == nullptr
+                             ? 1.0
+                             : static_cast<double>(partition.size[part]) /
+                                   static_cast<double>(load->ranks_of_block[level][block[i]]);
+    partition.egress[part] = blocks.egress[block[i]] * share;
+    partition.ingress[part] = blocks.ingress[block[i]] * share;
+  }
   return partition;
 }
 
 // A group that lives on some GPUs of its nodes has only their NICs (route.h: the NIC nearest to the
-// GPU); also finds how far the network is from its members.
-Result<void> FabricCuts::NarrowToUsedNics(const std::vector<DeviceId>& members,
+// GPU). A path between nodes takes a bus to a NIC and a cable from it, at both ends.
+Result<void> FabricCuts::NarrowToUsedNics(const std::vector<DeviceId>& members, const CutLoad* load,
                                           Partition& nodes) const {
   const Fabric& fabric = router_->fabric();
-  const std::size_t elsewhere =
-      static_cast<std::size_t>(std::ranges::find(nodes.part_of, 1U) - nodes.part_of.begin());
-  std::vector<std::pair<std::uint32_t, DeviceId>> nics;  // (part, NIC or host)
-  Time least_before = Time::Max();
-  Time least_first = Time::Max();
-  std::int64_t network_links = 2;
+  std::vector<std::pair<DeviceId, std::uint32_t>> users;  // (NIC or host, part)
+  Time least_bus = Time::Max();
   for (std::size_t i = 0; i < members.size(); ++i) {
-    const DeviceId remote = members[nodes.part_of[i] == 0 ? elsewhere : 0];
-    const auto route = router_->FindRoute(members[i], remote, 0);
-    if (!route) return std::unexpected(route.error());
-    const NetworkEntry entry = FindNetworkEntry(fabric, *route);
-    const Link& link = fabric.link(entry.link);
-    least_before = std::min(least_before, entry.before);
-    least_first = std::min(least_first, link.latency);
-    if (fabric.device(link.to).kind != DeviceKind::kSwitch) network_links = 1;
-    nics.emplace_back(nodes.part_of[i], link.from);
+    const auto nic = router_->nic(members[i]);
+    if (!nic) return std::unexpected(nic.error());
+    users.emplace_back(*nic, nodes.part_of[i]);
+    for (const LinkId id : fabric.out(members[i])) {
+      if (*nic == members[i]) least_bus = Time();
+      if (!IsScaleUp(fabric.link(id).kind)) {
+        least_bus = std::min(least_bus, fabric.link(id).latency);
+      }
+    }
   }
-  std::ranges::sort(nics);
-  const auto repeated = std::ranges::unique(nics);
-  nics.erase(repeated.begin(), repeated.end());
+  std::ranges::sort(users);
 
   std::ranges::fill(nodes.egress, 0.0);
   std::ranges::fill(nodes.ingress, 0.0);
-  for (const auto& [part, nic] : nics) {
+  Time least_cable = Time::Max();
+  for (std::size_t i = 0; i < users.size();) {
+    const auto [nic, part] = users[i];
+    const std::size_t first = i;
+    while (i < users.size() && users[i].first == nic) ++i;
+    const double share = load == nullptr ? 1.0
+                                         : static_cast<double>(i - first) /
+                                               static_cast<double>(load->ranks_of_nic[Index(nic)]);
     for (const LinkId id : fabric.out(nic)) {
-      if (fabric.link(id).kind != LinkKind::kNetwork) continue;
-      nodes.egress[part] += PayloadRate(fabric.link(id));
-      nodes.ingress[part] += PayloadRate(fabric.link(fabric.reverse(id)));
+      const Link& link = fabric.link(id);
+      if (link.kind != LinkKind::kNetwork) continue;
+      nodes.egress[part] += PayloadRate(link) * share;
+      nodes.ingress[part] += PayloadRate(fabric.link(fabric.reverse(id))) * share;
+      const Device& to = fabric.device(link.to);
+      const bool direct = to.kind != DeviceKind::kSwitch;
+      least_cable = std::min(least_cable, direct ? link.latency : link.latency * 2 + to.latency);
     }
   }
-  nodes.crossing = least_before * 2 + least_first * network_links;
+  if (least_cable != Time::Max()) nodes.crossing = least_bus * 2 + least_cable;
   return {};
 }
 
-Result<std::vector<Partition>> FabricCuts::PartitionsOf(
-    const std::vector<DeviceId>& members) const {
+CutLoad FabricCuts::LoadOf(const std::vector<DeviceId>& endpoints) const {
+  CutLoad load;
+  for (const Level& level : levels_) {
+    std::vector<std::uint32_t>& ranks = load.ranks_of_block.emplace_back(level.egress.size());
+    for (const DeviceId endpoint : endpoints) ++ranks[level.block_of[Index(endpoint)]];
+  }
+  load.ranks_of_nic.resize(router_->fabric().device_count());
+  for (const DeviceId endpoint : endpoints) {
+    if (const auto nic = router_->nic(endpoint)) ++load.ranks_of_nic[Index(*nic)];
+  }
+  return load;
+}
+
+Result<std::vector<Partition>> FabricCuts::PartitionsOf(const std::vector<DeviceId>& members,
+                                                        const CutLoad* load) const {
   std::vector<Partition> partitions;
   if (members.size() < 2) return partitions;
   partitions.push_back(Endpoints(members));
-  for (const Level& level : levels_) {
-    Partition partition = Group(level, members);
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    Partition partition = Blocks(level, members, load);
     if (partition.parts() < 2) break;
-    const Partition& inner = partitions.back();
-    if (!inner.between_nodes) {
-      if (auto narrowed = NarrowToUsedNics(members, partition); !narrowed) {
+    if (level == 0) {
+      if (auto narrowed = NarrowToUsedNics(members, load, partition); !narrowed) {
         return std::unexpected(narrowed.error());
       }
     } else {
-      // What leaves a block first leaves one of its parts.
-      std::vector<double> out(partition.parts());
-      std::vector<double> in(partition.parts());
-      std::vector<char> counted(inner.parts());
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        const std::uint32_t part = inner.part_of[i];
-        if (std::exchange(counted[part], 1) != 0) continue;
-        out[partition.part_of[i]] += inner.egress[part];
-        in[partition.part_of[i]] += inner.ingress[part];
-      }
-      for (std::uint32_t part = 0; part < partition.parts(); ++part) {
-        partition.egress[part] = std::min(partition.egress[part], out[part]);
-        partition.ingress[part] = std::min(partition.ingress[part], in[part]);
-      }
-      partition.crossing = inner.crossing;
+      NarrowToInner(partitions.back(), partition);
     }
     partitions.push_back(std::move(partition));
   }

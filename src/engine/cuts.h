@@ -25,6 +25,13 @@ struct Partition {
   [[nodiscard]] std::uint32_t parts() const { return static_cast<std::uint32_t>(size.size()); }
 };
 
+// How many ranks sit behind every cut: groups of congruent ranks that communicate side by side (the
+// data-parallel groups of all tensor-parallel ranks, say) share what the cut carries.
+struct CutLoad {
+  std::vector<std::vector<std::uint32_t>> ranks_of_block;  // by level, by block
+  std::vector<std::uint32_t> ranks_of_nic;                 // by device
+};
+
 // The blocks of a fabric: its nodes; what hangs together below the spines (a rack or a scale unit);
 // what hangs together below the cores (a pod). Built once a fabric in O(levels x links); safe for
 // concurrent readers. The router outlives it.
@@ -32,10 +39,14 @@ class FabricCuts {
  public:
   explicit FabricCuts(const Router& router);
 
-  // Partitions of a group, finest first: its endpoints, nodes, and blocks, as long as there is
-  // more than one part. O(members x levels). Fails where a member cannot reach the others.
-  [[nodiscard]] Result<std::vector<Partition>> PartitionsOf(
-      const std::vector<DeviceId>& members) const;
+  [[nodiscard]] CutLoad LoadOf(const std::vector<DeviceId>& endpoints) const;
+
+  // Partitions of a group, finest first: its endpoints, nodes, and blocks, as long as there is more
+  // than one part. With a load, which includes the members, a cut's capacity is divided evenly over
+  // the ranks behind it; without, the group has the fabric to itself. O(members x levels). Fails
+  // with TL1410 where a member reaches no NIC.
+  [[nodiscard]] Result<std::vector<Partition>> PartitionsOf(const std::vector<DeviceId>& members,
+                                                            const CutLoad* load = nullptr) const;
 
  private:
   struct Level {
@@ -46,10 +57,11 @@ class FabricCuts {
 
   [[nodiscard]] double PayloadRate(const Link& link) const;
   void AddLevel(const std::vector<std::uint32_t>& root_of);
-  [[nodiscard]] Partition Group(const Level& level, const std::vector<DeviceId>& members) const;
   [[nodiscard]] Partition Endpoints(const std::vector<DeviceId>& members) const;
+  [[nodiscard]] Partition Blocks(std::size_t level, const std::vector<DeviceId>& members,
+                                 const CutLoad* load) const;
   [[nodiscard]] Result<void> NarrowToUsedNics(const std::vector<DeviceId>& members,
-                                              Partition& nodes) const;
+                                              const CutLoad* load, Partition& nodes) const;
 
   const Router* router_;
   std::vector<Level> levels_;  // nodes first
