@@ -26,7 +26,7 @@ struct Device {
   std::uint8_t tier = 0;         // switches: 1 leaf, 2 spine, 3 core; else 0
   std::uint32_t node = kNoNode;  // the server it sits in, or kNoNode
   std::uint32_t local = 0;       // index among its kind in its node (its tier in the fabric)
-  Time latency;                  // what forwarding a packet through it takes
+  Time latency = {};             // what forwarding a packet through it takes
 };
 
 // One direction of a cable or bus.

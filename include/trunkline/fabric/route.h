@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trunkline/base/diagnostics.h"
@@ -29,6 +31,16 @@ struct Route {
 //   kAdaptive  the fluid optimum over the minimal paths; optimistic
 enum class RoutingPolicy : std::uint8_t { kEcmp, kStatic, kSpray, kAdaptive };
 
+struct RoutingPolicyInfo {
+  RoutingPolicy policy;
+  std::string name;  // as scenarios spell it: "adaptive"
+  std::string summary;
+};
+[[nodiscard]] std::vector<RoutingPolicyInfo> RoutingPolicies();
+// TL1412: unknown name, with a did-you-mean.
+[[nodiscard]] Result<RoutingPolicy> ParseRoutingPolicy(std::string_view name);
+[[nodiscard]] const char* ToString(RoutingPolicy policy);
+
 // Whether the NIC reads and writes GPU memory itself or data is staged in host memory.
 enum class GpuDirect : std::uint8_t { kOn, kOff };
 
@@ -48,6 +60,7 @@ struct RouterOptions {
 // the policy, and the same way in at the other end; GpuDirect::kOff inserts host memory (the CPU).
 class Router {
  public:
+  // REQUIRES: `fabric` outlives the router; 0 < payload_bytes <= wire_bytes.
   Router(const Fabric& fabric, RouterOptions options);
 
   [[nodiscard]] const Fabric& fabric() const { return *fabric_; }
@@ -66,9 +79,16 @@ class Router {
   // (kSpray: links x slowest link; kAdaptive: the sum).
   [[nodiscard]] Rate capacity(ResourceId resource) const;
 
+  // The NIC that serves a GPU: the one fewest PCIe hops away. A host is its own NIC. Fails with
+  // TL1410 when the GPU reaches none.
+  [[nodiscard]] Result<DeviceId> nic(DeviceId endpoint) const;
+
  private:
+  class Tables;
+
   const Fabric* fabric_;
   RouterOptions options_;
+  std::shared_ptr<const Tables> tables_;
 };
 
 }  // namespace trunkline

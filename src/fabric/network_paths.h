@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "trunkline/fabric/fabric.h"
+
+// The minimal ways through the network, from anywhere to every NIC and host.
+namespace trunkline {
+
+class NetworkPaths {
+ public:
+  // Links out of one device, all on minimal ways to one destination.
+  struct Ports {
+    std::span<const LinkId> links;
+    std::uint32_t trunk = Link::kNoTrunk;  // the trunk that all of them belong to
+  };
+  static constexpr std::uint16_t kUnreachable = UINT16_MAX;
+
+  explicit NetworkPaths(const Fabric& fabric);
+
+  // Whether `device` is a NIC or host with a network cable.
+  [[nodiscard]] bool attached(DeviceId device) const {
+    return end_of_device_[Index(device)] != kNone;
+  }
+  // Position of an attached device when all are counted leaf by leaf and port by port: the label
+  // that destination-modulo routing divides.
+  [[nodiscard]] std::uint32_t label(DeviceId device) const {
+    return ends_[end_of_device_[Index(device)]].label;
+  }
+
+  // Links crossed from one attached device to another; kUnreachable when no way exists.
+  [[nodiscard]] std::uint16_t Distance(DeviceId src, DeviceId dst) const;
+
+  // The choices that `at` (a switch, or the attached source) has towards the attached `dst`.
+  // `scratch` is used for rare cases, and must outlive the answer. REQUIRES: a way exists.
+  [[nodiscard]] Ports Next(DeviceId at, DeviceId dst, std::vector<LinkId>& scratch) const;
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  // A NIC or host. Ends cabled to the same switches share one destination class.
+  struct End {
+    DeviceId device{};
+    std::uint32_t links_begin = 0;  // in end_links_
+    std::uint32_t links_count = 0;
+    std::uint32_t destination = 0;
+    std::uint32_t label = 0;
+    std::uint32_t trunk_out = Link::kNoTrunk;
+    std::uint32_t trunk_in = Link::kNoTrunk;
+  };
+  struct PortSet {
+    std::uint32_t begin = 0;  // in set_links_
+    std::uint32_t count = 0;
+    std::uint32_t trunk = Link::kNoTrunk;
+  };
+
+  void FindEnds();
+  void FindDestinations();
+  void FillDistances(std::uint32_t destination, std::vector<std::uint32_t>& frontier);
+  void FillPorts(std::uint32_t destination);
+  std::uint32_t Intern(std::uint32_t switch_index, std::span<const LinkId> links);
+  [[nodiscard]] std::uint32_t CommonTrunk(std::span<const LinkId> links) const;
+  [[nodiscard]] std::size_t cell(std::uint32_t destination, std::uint32_t switch_index) const {
+    return std::size_t{destination} * switches_.size() + switch_index;
+  }
+  // Links from the far side of `link`, a link out of an attached device, to `destination`.
+  [[nodiscard]] std::uint16_t DistanceAfter(LinkId link, const End& dst) const;
+
+  const Fabric* fabric_;
+  std::vector<DeviceId> switches_;
+  std::vector<std::uint32_t> switch_of_device_;
+  std::vector<std::uint32_t> adjacency_begin_;  // links between switches, by from
+  std::vector<LinkId> adjacency_;
+
+  std::vector<End> ends_;
+  std::vector<std::uint32_t> end_of_device_;
+  std::vector<LinkId> end_links_;                         // out of the ends
+  std::vector<LinkId> end_reverse_links_;                 // into the ends, same order
+  std::vector<std::vector<std::uint32_t>> destinations_;  // switches, ascending
+
+  std::vector<std::uint16_t>
+      distance_;  // [cell]: links from the switch to the nearest of the class
+  std::vector<std::uint32_t> port_set_;  // [cell]
+  std::vector<PortSet> sets_;
+  std::vector<LinkId> set_links_;
+  std::vector<std::uint32_t> set_of_single_link_;
+  std::vector<std::vector<std::uint32_t>> wide_sets_of_switch_;  // of two links or more
+};
+
+}  // namespace trunkline

@@ -1,0 +1,304 @@
+#include "trunkline/fabric/route.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "fabric/network_paths.h"
+#include "fabric/node_paths.h"
+#include "fabric/routing/policy.h"
+#include "trunkline/base/check.h"
+#include "trunkline/base/random.h"
+
+namespace trunkline {
+namespace {
+
+// Names the draws of routing among all users of one seed.
+constexpr std::uint64_t kRoutingStream = 0x726f7574696e67;  // "routing"
+
+// Whether the trunks between the same two tiers are alike in size. An even split over all minimal
+// paths then loads the links of every trunk evenly; where cables are missing it may not.
+bool TrunksAreAlike(const Fabric& fabric) {
+  std::map<std::pair<int, int>, std::size_t> size_between;
+  for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
+    const auto links = fabric.trunk_links(trunk);
+    const Link& link = fabric.link(links.front());
+    const std::pair tiers(fabric.device(link.from).tier, fabric.device(link.to).tier);
+    const auto [known, added] = size_between.try_emplace(tiers, links.size());
+    if (!added && known->second != links.size()) return false;
+  }
+  return true;
+}
+
+bool IsNetworkEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceKind::kHost; }
+
+}  // namespace
+
+class Router::Tables {
+ public:
+  // The three parts of a way: buses to a NIC, the network, buses from a NIC. A way inside a node
+  // has the first alone.
+  struct Legs {
+    std::span<const std::uint32_t> from_source = {};
+    std::span<const std::uint32_t> to_destination = {};
+    DeviceId source_nic{};
+    DeviceId destination_nic{};
+    bool crosses_network = false;
+  };
+
+  Tables(const Fabric& fabric, const RouterOptions& options);
+
+  [[nodiscard]] Rate capacity(ResourceId resource) const;
+  [[nodiscard]] std::optional<DeviceId> NicOf(DeviceId endpoint) const;
+  [[nodiscard]] Result<Legs> FindLegs(DeviceId src, DeviceId dst) const;
+
+  void AppendInside(DeviceId at, std::span<const std::uint32_t> buses,
+                    std::vector<LinkId>& path) const;
+  // The one way of a packet through the network. Returns the place of the first fork that the flow
+  // is split over link by link, or path.size().
+  std::size_t AppendNetwork(DeviceId src, DeviceId dst, std::uint64_t flow,
+                            std::vector<LinkId>& path) const;
+
+  [[nodiscard]] Hop HopOf(LinkId link) const;
+  // The hops of a flow from `at`, a fork, to `dst`, an attached device, where the flow is split
+  // link by link wherever no trunk stands for the fork.
+  void AppendSplit(DeviceId at, DeviceId dst, std::vector<Hop>& hops) const;
+
+ private:
+  [[nodiscard]] bool IsSplit(const NetworkPaths::Ports& ports) const {
+    return policy_.balances && ports.links.size() > 1 &&
+           !(uses_trunks_ && ports.trunk != Link::kNoTrunk);
+  }
+  [[nodiscard]] std::unexpected<Diagnostics> NoWay(DeviceId src, DeviceId dst) const;
+
+  const Fabric& fabric_;
+  const RoutingPolicyTraits& policy_;
+  NodePaths inside_;
+  NetworkPaths network_;
+  double wire_weight_;
+  std::uint64_t seed_;
+  bool uses_trunks_;
+  std::vector<Rate> trunk_capacity_;
+};
+
+Router::Tables::Tables(const Fabric& fabric, const RouterOptions& options)
+    : fabric_(fabric),
+      policy_(TraitsOf(options.policy)),
+      inside_(fabric, options.gpudirect),
+      network_(fabric),
+      wire_weight_(static_cast<double>(options.wire_bytes) /
+                   static_cast<double>(options.payload_bytes)),
+      seed_(HashCombine(options.seed, kRoutingStream)),
+      uses_trunks_(options.policy == RoutingPolicy::kAdaptive ||
+                   (options.policy == RoutingPolicy::kSpray && TrunksAreAlike(fabric))) {
+  for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
+    trunk_capacity_.push_back(policy_.trunk_capacity(fabric, fabric.trunk_links(trunk)));
+  }
+}
+
+Rate Router::Tables::capacity(ResourceId resource) const {
+  const std::size_t index = Index(resource);
+  if (index < fabric_.link_count()) return fabric_.link(LinkId(index)).rate;
+  return trunk_capacity_[index - fabric_.link_count()];
+}
+
+std::optional<DeviceId> Router::Tables::NicOf(DeviceId endpoint) const {
+  if (IsNetworkEnd(fabric_.device(endpoint).kind)) return endpoint;
+  return inside_.nic(endpoint);
+}
+
+Result<Router::Tables::Legs> Router::Tables::FindLegs(DeviceId src, DeviceId dst) const {
+  const Device& from = fabric_.device(src);
+  const Device& to = fabric_.device(dst);
+  const bool both_ends = IsNetworkEnd(from.kind) && IsNetworkEnd(to.kind);
+  if (from.node == to.node && !both_ends) {
+    if (const auto buses = inside_.Find(src, dst)) return Legs{.from_source = *buses};
+  }
+  const auto source_nic = NicOf(src);
+  const auto destination_nic = NicOf(dst);
+  if (!source_nic || !destination_nic) return NoWay(src, dst);
+  Legs legs{
+      .source_nic = *source_nic, .destination_nic = *destination_nic, .crosses_network = true};
+  if (legs.source_nic == legs.destination_nic || !network_.attached(legs.source_nic) ||
+      !network_.attached(legs.destination_nic) ||
+      network_.Distance(legs.source_nic, legs.destination_nic) == NetworkPaths::kUnreachable) {
+    return NoWay(src, dst);
+  }
+  if (src != legs.source_nic) {
+    const auto buses = inside_.Find(src, legs.source_nic);
+    if (!buses) return NoWay(src, dst);
+    legs.from_source = *buses;
+  }
+  if (dst != legs.destination_nic) {
+    const auto buses = inside_.Find(legs.destination_nic, dst);
+    if (!buses) return NoWay(src, dst);
+    legs.to_destination = *buses;
+  }
+  return legs;
+}
+
+void Router::Tables::AppendInside(DeviceId at, std::span<const std::uint32_t> buses,
+                                  std::vector<LinkId>& path) const {
+  const std::uint32_t node = fabric_.device(at).node;
+  for (std::uint32_t bus : buses) path.push_back(inside_.link(node, bus));
+}
+
+std::size_t Router::Tables::AppendNetwork(DeviceId src, DeviceId dst, std::uint64_t flow,
+                                          std::vector<LinkId>& path) const {
+  const std::uint64_t pair = (std::uint64_t{Index(src)} << 32) | Index(dst);
+  PortView view{.flow = Draw(seed_, pair, flow), .label = network_.label(dst)};
+  std::optional<std::size_t> split;
+  std::vector<LinkId> scratch;
+  for (DeviceId at = src; at != dst; at = fabric_.link(path.back()).to) {
+    const NetworkPaths::Ports ports = network_.Next(at, dst, scratch);
+    if (!split && IsSplit(ports)) split = path.size();
+    view.ports = static_cast<std::uint32_t>(ports.links.size());
+    path.push_back(ports.links[view.ports == 1 ? 0 : policy_.choose(view)]);
+    view.label /= view.ports;
+    ++view.hop;
+  }
+  return split.value_or(path.size());
+}
+
+Hop Router::Tables::HopOf(LinkId id) const {
+  const Link& link = fabric_.link(id);
+  if (link.kind != LinkKind::kNetwork) return {Fabric::resource(id), 1};
+  const bool trunk = uses_trunks_ && link.trunk != Link::kNoTrunk;
+  return {trunk ? fabric_.trunk_resource(link.trunk) : Fabric::resource(id), wire_weight_};
+}
+
+void Router::Tables::AppendSplit(DeviceId from, DeviceId dst, std::vector<Hop>& hops) const {
+  // Minimal ways advance one link at a time, so all parts of the flow are equally far along.
+  std::map<DeviceId, double> parts = {{from, 1.0}};
+  std::map<ResourceId, double> weights;
+  std::vector<LinkId> scratch;
+  while (!parts.contains(dst)) {
+    std::map<DeviceId, double> next;
+    for (const auto& [at, part] : parts) {
+      NetworkPaths::Ports ports = network_.Next(at, dst, scratch);
+      if (!IsSplit(ports)) ports.links = ports.links.first(1);
+      double total = 0;
+      for (LinkId link : ports.links) total += policy_.share(fabric_.link(link));
+      for (LinkId link : ports.links) {
+        const double share = part * policy_.share(fabric_.link(link)) / total;
+        const Hop hop = HopOf(link);
+        weights[hop.resource] += share * hop.weight;
+        next[fabric_.link(link).to] += share;
+      }
+    }
+    parts = std::move(next);
+  }
+  for (const auto& [resource, weight] : weights) hops.push_back({resource, weight});
+}
+
+// TL1410, with the cut: what the source reaches, and what it does not.
+std::unexpected<Diagnostics> Router::Tables::NoWay(DeviceId src, DeviceId dst) const {
+  const std::string what =
+      fmt::format("no path from {} to {}", fabric_.name(src), fabric_.name(dst));
+  for (DeviceId end : {src, dst}) {
+    const auto nic = NicOf(end);
+    if (!nic) return Error("TL1410", what, fabric_.name(end) + " reaches no NIC in its node");
+    if (!network_.attached(*nic)) {
+      return Error("TL1410", what, fabric_.name(*nic) + " has no network cable");
+    }
+    if (end != *nic && !(end == src ? inside_.Find(end, *nic) : inside_.Find(*nic, end))) {
+      return Error(
+          "TL1410", what,
+          fmt::format("without GPUDirect, data between {} and {} passes through a CPU, and "
+                      "the node has none that both reach",
+                      fabric_.name(end), fabric_.name(*nic)));
+    }
+  }
+  const DeviceId source_nic = *NicOf(src);
+  const DeviceId destination_nic = *NicOf(dst);
+  std::set<DeviceId> reached = {source_nic};
+  std::vector<DeviceId> frontier = {source_nic};
+  for (std::size_t head = 0; head < frontier.size(); ++head) {
+    for (LinkId link : fabric_.out(frontier[head])) {
+      const DeviceId to = fabric_.link(link).to;
+      const bool forwards = fabric_.device(to).kind == DeviceKind::kSwitch;
+      if (forwards && reached.insert(to).second) frontier.push_back(to);
+    }
+  }
+  std::string far_side = fabric_.name(destination_nic);
+  for (LinkId link : fabric_.out(destination_nic)) {
+    if (fabric_.link(link).kind == LinkKind::kNetwork) {
+      far_side = fabric_.name(fabric_.link(link).to);
+    }
+  }
+  return Error(
+      "TL1410", what,
+      fmt::format("{} reaches {} switches, and no cable joins any of them to {} or beyond; "
+                  "forward inside the node first, or join them by a higher tier",
+                  fabric_.name(source_nic), reached.size() - 1, far_side));
+}
+
+Router::Router(const Fabric& fabric, RouterOptions options) : fabric_(&fabric), options_(options) {
+  TL_CHECK(0 < options.payload_bytes && options.payload_bytes <= options.wire_bytes,
+           options.payload_bytes, options.wire_bytes);
+  tables_ = std::make_shared<const Tables>(fabric, options);
+}
+
+Rate Router::capacity(ResourceId resource) const { return tables_->capacity(resource); }
+
+Result<DeviceId> Router::nic(DeviceId endpoint) const {
+  if (const auto nic = tables_->NicOf(endpoint)) return *nic;
+  return Error("TL1410", fmt::format("{} reaches no NIC in its node", fabric_->name(endpoint)),
+               "give the node a NIC, and a PCIe way from the GPU to it");
+}
+
+Result<std::vector<LinkId>> Router::FindPath(DeviceId src, DeviceId dst, std::uint64_t flow) const {
+  const auto legs = tables_->FindLegs(src, dst);
+  if (!legs) return std::unexpected(legs.error());
+  std::vector<LinkId> path;
+  tables_->AppendInside(src, legs->from_source, path);
+  if (legs->crosses_network) {
+    tables_->AppendNetwork(legs->source_nic, legs->destination_nic, flow, path);
+    tables_->AppendInside(dst, legs->to_destination, path);
+  }
+  return path;
+}
+
+Result<Route> Router::FindRoute(DeviceId src, DeviceId dst, std::uint64_t flow) const {
+  const auto legs = tables_->FindLegs(src, dst);
+  if (!legs) return std::unexpected(legs.error());
+  std::vector<LinkId> path;
+  Route route;
+  tables_->AppendInside(src, legs->from_source, path);
+  std::size_t split = path.size();
+  std::size_t network_end = path.size();
+  if (legs->crosses_network) {
+    split = tables_->AppendNetwork(legs->source_nic, legs->destination_nic, flow, path);
+    network_end = path.size();
+    tables_->AppendInside(dst, legs->to_destination, path);
+  }
+
+  route.hops.reserve(path.size());
+  for (std::size_t i = 0; i < split; ++i) route.hops.push_back(tables_->HopOf(path[i]));
+  if (split < network_end) {
+    tables_->AppendSplit(fabric_->link(path[split]).from, legs->destination_nic, route.hops);
+  }
+  for (std::size_t i = network_end; i < path.size(); ++i) {
+    route.hops.push_back(tables_->HopOf(path[i]));
+  }
+
+  for (LinkId id : path) {
+    const Link& link = fabric_->link(id);
+    route.latency += link.latency;
+    if (link.to != dst) route.latency += fabric_->device(link.to).latency;
+  }
+  double limit = HUGE_VAL;
+  for (const Hop& hop : route.hops) {
+    limit =
+        std::min(limit, static_cast<double>(capacity(hop.resource).bits_per_second()) / hop.weight);
+  }
+  route.limit = Rate::BitsPerSecond(static_cast<std::int64_t>(limit));
+  return route;
+}
+
+}  // namespace trunkline
