@@ -1,0 +1,13 @@
+#pragma once
+
+#include "base/yaml_reader.h"
+#include "trunkline/fabric/build.h"
+
+namespace trunkline {
+
+// Reads `kind`, that kind's keys, `switch: {latency: …}`, `cable_latency` and `routing` of a
+// `fabric:` mapping into `spec`; problems are noted in the document. A key of another kind is
+// refused by name.
+void ReadFabricSpec(const YamlMap& map, FabricSpec& spec);
+
+}  // namespace trunkline
