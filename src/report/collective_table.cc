@@ -48,7 +48,7 @@ std::string RenderCollectiveTable(const RunResult& result) {
   out += fmt::format("# simulated: {}\n", Printable(result.cluster_summary));
   out += fmt::format("# nThread 1 nGpus 1 minBytes {} maxBytes {} ranks {} validation: 0\n",
                      least.bytes.count(), most.bytes.count(), result.placement.rank_count());
-  out += fmt::format("# {} engine, {} channels, seed {}\n", result.engine,
+  out += fmt::format("# engine {} channels {} seed {}\n", result.engine,
                      result.rows.front().channels, result.seed);
   for (const std::string& assumption : result.assumptions) {
     out += Wrap(Printable(assumption), "# ", 100);
@@ -56,10 +56,11 @@ std::string RenderCollectiveTable(const RunResult& result) {
   const std::string names = fmt::format("  {:>7}  {:>6}  {:>6} #wrong", "time", "algbw", "busbw");
   const std::string units = fmt::format("  {:>7}  {:>6}  {:>6}       ", "(us)", "(GB/s)", "(GB/s)");
   const auto heading = [](auto... cells) {
-    return fmt::format("#{:>11}  {:>12}  {:>8}  {:>6}  {:>6}{}{}  {:>8}  {}\n", cells...);
+    return fmt::format("#{:>11}  {:>12}  {:>8}  {:>6}  {:>6}{}{}  {:>8}{}\n", cells...);
   };
-  out += fmt::format("#\n#{:54}{:^32}{:^32}\n", "", "out-of-place", "in-place");
-  out += heading("size", "count", "type", "redop", "root", names, names, "bound", "algorithm");
+  out += fmt::format("#\n#{:66}out-of-place{:20}in-place\n", "", "");
+  out += heading("size", "count", "type", "redop", "root", names, names, "bound",
+                 "  algorithm protocol");
   out += heading("(B)", "(elements)", "", "", "", units, units, "(us)", "");
   double busbw = 0;
   for (const CollectiveRow& row : result.rows) {

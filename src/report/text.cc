@@ -25,7 +25,7 @@ class Page {
     Line(color_ ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text));
   }
   void Fact(std::string_view name, std::string_view value, std::string_view remark) {
-    std::string line = fmt::format("  {:<14}{:<16}{}", name, value, remark);
+    std::string line = fmt::format("  {:<13}{:<20}  {}", name, value, remark);
     line.erase(line.find_last_not_of(' ') + 1);
     Line(line);
   }
@@ -71,8 +71,9 @@ void AddHead(Page& page, const RunResult& result) {
 void AddTrainingFacts(Page& page, const RunResult& result) {
   const IterationResult& iteration = *result.iteration;
   const auto ranks = static_cast<double>(result.placement.rank_count());
-  page.Fact("throughput", fmt::format("{} tokens/s", Grouped(iteration.tokens_per_s)),
-            ranks > 0 ? fmt::format("{:.1f} tokens/s a GPU", iteration.tokens_per_s / ranks) : "");
+  page.Fact(
+      "throughput", fmt::format("{} tokens/s", Grouped(iteration.tokens_per_s)),
+      ranks > 0 ? fmt::format("{} tokens/s a GPU", Grouped(iteration.tokens_per_s / ranks)) : "");
   page.Fact("MFU", Percent(iteration.mfu),
             fmt::format("{} a GPU of {}", Humanize(iteration.model_flops_per_gpu_s),
                         Humanize(result.training->peak_per_gpu)));

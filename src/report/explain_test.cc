@@ -1,0 +1,112 @@
+#include "report/explain.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "report/advice.h"
+#include "report/test_result.h"
+#include "trunkline/report/report.h"
+
+namespace trunkline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::map<std::string, Figure> FiguresOf(const RunResult& result) {
+  std::map<std::string, Figure> figures;
+  for (const Question& question : Explain(result)) {
+    for (const Figure& figure : question.figures) figures[figure.name] = figure;
+  }
+  return figures;
+}
+
+TEST(Explain, AsksTheSevenQuestionsInCausalOrder) {
+  std::vector<std::string> layers;
+  for (const Question& question : Explain(testing::PipelineResult())) {
+    layers.push_back(question.layer);
+    EXPECT_FALSE(question.answer.empty()) << question.layer;
+  }
+  EXPECT_THAT(layers, ::testing::ElementsAre("Parallelism", "Primitives", "Algorithms",
+                                             "Data transport", "Network stack",
+                                             "Topology and routing", "System-level optimisation"));
+}
+
+TEST(Explain, PutsTheNumbersOfTheRunIntoItsFormulas) {
+  auto figures = FiguresOf(testing::PipelineResult());
+  EXPECT_EQ(figures["GPUs"].numbers, "1 x 4 x 2 x 1");
+  EXPECT_EQ(figures["GPUs"].value, "8");
+  EXPECT_EQ(figures["micro-batches a replica"].value, "8");
+  EXPECT_EQ(figures["tokens a step"].value, "32,768");
+  // 10^9 x 1/2 bytes.
+  EXPECT_EQ(figures["dp reduce_scatter: sent by a rank"].value, "476.837 MiB");
+  // 5 x 10^8 bytes in 30 ms.
+  EXPECT_EQ(figures["dp reduce_scatter: bus bandwidth"].value, "16.67 GB/s");
+  EXPECT_EQ(figures["dp reduce_scatter: against its lower bound"].value, "1.5000");
+  // 4096 / 4122.
+  EXPECT_EQ(figures["payload share of a full packet"].value, "99.37 %");
+  // Four NICs of 400 Gb/s below, one cable of 800 Gb/s above.
+  EXPECT_EQ(figures["oversubscription of the leaf tier"].value, "2");
+  // 300 + 500 + 600 + 600 + 500 + 300 ns.
+  EXPECT_EQ(figures["latency of that path"].value, "2.8 us");
+  EXPECT_EQ(figures["use of the narrowest link, leaf-0 -> spine-0"].value, "25.0 %");
+  // 3 / (8 + 3) in the closed form, 90 of 365 ms in the run.
+  EXPECT_EQ(figures["bubble of equal stages and free transfers"].value, "27.3 %");
+  EXPECT_EQ(figures["bubble of this run"].value, "24.7 %");
+  // 5.2e14 / (0.365 x 8 x 989e12).
+  EXPECT_EQ(figures["MFU"].value, "18.0 %");
+  // 30 of 60 ms in flight are exposed.
+  EXPECT_EQ(figures["communication hidden behind compute"].value, "50.0 %");
+}
+
+TEST(Explain, CountsWhatAStageSendsToTheNext) {
+  RunResult result = testing::PipelineResult();
+  result.iteration->critical_rank = RankId(0);
+  // Eight micro-batches of 8,000,000 bytes.
+  EXPECT_EQ(FiguresOf(result)["sent to pipeline neighbours"].value, "61.0352 MiB");
+  result.iteration->critical_rank = RankId(6);
+  EXPECT_EQ(FiguresOf(result)["sent to pipeline neighbours"].numbers, "0 sends");
+}
+
+TEST(Explain, ExplainsALoneCollective) {
+  auto figures = FiguresOf(testing::CollectiveResult());
+  // 2 x 7/8 of 1 MiB, and that in 100 us.
+  EXPECT_EQ(figures["all_reduce of 1 MiB: sent by a rank"].value, "1.75 MiB");
+  EXPECT_EQ(figures["all_reduce of 1 MiB: bus bandwidth"].value, "18.35 GB/s");
+}
+
+TEST(Explain, HoldsWithoutFabricRouterOrTraining) {
+  EXPECT_EQ(Explain(RunResult{}).size(), 7);
+  EXPECT_THAT(RenderExplain(RunResult{}), HasSubstr("7. System-level optimisation"));
+}
+
+TEST(Advice, GivesTheClosedFormOfTheBubble) {
+  const std::vector<std::string> advice = Advice(testing::PipelineResult());
+  ASSERT_EQ(advice.size(), 2);
+  // 3 / (8 + 3) and 3 / (16 + 3).
+  EXPECT_THAT(advice[0], HasSubstr("3/(8 + 3) = 27.3 %"));
+  EXPECT_THAT(advice[0], HasSubstr("(global_batch 32) make that 15.8 %"));
+}
+
+TEST(Advice, NamesTheSwitchThatHidesTheMostExposedCollective) {
+  const std::vector<std::string> advice = Advice(testing::PipelineResult());
+  ASSERT_EQ(advice.size(), 2);
+  EXPECT_THAT(advice[1], HasSubstr("training.overlap.grad_reduce"));
+}
+
+TEST(Advice, BoundsTheGainOfABetterCollectiveByItsLowerBound) {
+  RunResult result = testing::PipelineResult();
+  result.step_collectives[0].role = "shard";
+  const std::vector<std::string> advice = Advice(result);
+  ASSERT_EQ(advice.size(), 2);
+  EXPECT_THAT(advice[1], HasSubstr("1.50 times its lower bound"));
+  EXPECT_THAT(advice[1], HasSubstr("can gain at most 10 ms"));
+}
+
+TEST(Advice, SaysNothingAboutALoneCollective) {
+  EXPECT_THAT(Advice(testing::CollectiveResult()), IsEmpty());
+}
+
+}  // namespace
+}  // namespace trunkline

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "trunkline/scenario/result.h"
+
+// Results made by hand, whose every figure follows from a closed form: what the renderers are
+// tested with.
+namespace trunkline::testing {
+
+// A GPipe step of a small model on two servers of four GPUs (tp 1, pp 4, dp 2) under two leaves and
+// one spine. Forward takes 10 ms, backward 20 ms a micro-batch and stage, transfers between stages
+// are free; then a reduce-scatter of 30 ms and an optimizer step of 5 ms. So with m micro-batches
+//   step = (m + 3)(10 + 20) + 30 + 5 ms,  compute = 30 m + 5,  bubble = 90,  exposed = 30.
+[[nodiscard]] RunResult PipelineResult(int micro_batches = 8);
+
+// AllReduce of 1 KiB and 1 MiB over the eight GPUs of the same servers: 10 us and 100 us.
+[[nodiscard]] RunResult CollectiveResult();
+
+}  // namespace trunkline::testing

@@ -1,0 +1,132 @@
+#include <gmock/gmock.h>
+
+#include "report/table.h"
+#include "report/test_result.h"
+#include "trunkline/report/report.h"
+
+namespace trunkline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Table, AlignsColumnsByCodePoints) {
+  Table table({{"name", Align::kLeft}, {"value"}});
+  table.Add({"µ", "1"});
+  table.Add({"abc", "1000"});
+  EXPECT_EQ(table.Text("  "),
+            "  name  value\n"
+            "  µ         1\n"
+            "  abc    1000\n");
+}
+
+TEST(Table, MakesControlCharactersHarmless) {
+  EXPECT_EQ(Printable("a\x1b[31mb\n\xc2\x9b"), "a?[31mb??");
+  EXPECT_EQ(Printable("Zürich µs"), "Zürich µs");
+}
+
+TEST(Table, WrapsAtSpacesAndKeepsLongWords) {
+  EXPECT_EQ(Wrap("one two three", "  ", 9), "  one two\n  three\n");
+  EXPECT_EQ(Wrap("incomprehensible", "", 4), "incomprehensible\n");
+}
+
+TEST(Table, GroupsThousands) {
+  EXPECT_EQ(Grouped(1234567), "1,234,567");
+  EXPECT_EQ(Grouped(123), "123");
+  EXPECT_EQ(Grouped(-1234), "-1,234");
+}
+
+TEST(RenderText, AnswersAtAGlance) {
+  EXPECT_EQ(RenderText(testing::PipelineResult()), R"(tiny on 8 GPUs
+2 servers of 4 GPUs, 400 Gb/s, oversubscription 2; flow engine, seed 1
+
+  step time    365 ms
+  lower bound  355 ms                no schedule on this fabric is faster; the run takes 1.028 times it
+  throughput   89,775 tokens/s       11,222 tokens/s a GPU
+  MFU          18.0 %                178.1 TFLOP/s a GPU of 989 TFLOP/s
+  memory       46.57 GiB             of 74.51 GiB on the fullest GPU: fits
+
+Where the time goes on rank 6 (stage 3, gpu:1/2), the last to finish
+                           time   share  mean rank
+  compute                245 ms  67.1 %     245 ms  ███████████████████████████
+  exposed communication   30 ms   8.2 %      30 ms  ███
+  pipeline bubble         90 ms  24.7 %      90 ms  ██████████
+  other                     0 s   0.0 %        0 s
+
+Collectives on that rank, most exposed first
+  collective         algorithm  protocol  ranks       size  calls   time  exposed  x bound  bus bandwidth
+  dp reduce_scatter  ring       simple        2  953.7 MiB      1  30 ms    30 ms     1.50     16.67 GB/s
+
+Narrowest links: 1 of 36 by utilisation over the whole run
+  link               kind         rate    used      bytes
+  leaf-0 -> spine-0  network  800 Gb/s  25.0 %  8.498 GiB  ██████████
+
+What to change
+  - The pipeline is idle for 24.7 % of the step. With equal stages and free transfers it is
+    (pp-1)/(vp m + pp-1) = 3/(8 + 3) = 27.3 %; twice the micro-batches (global_batch 32) make that
+    15.8 %, and so does vp: 2.
+  - dp reduce_scatter keeps the critical rank waiting for 30 ms and is not overlapped:
+    training.overlap.grad_reduce can gain at most that.
+
+Assumptions
+  - kernels overlap with nothing
+  - every rank is equally fast
+
+Warnings
+  - the kernel table is made by hand [TL1399]
+)");
+}
+
+TEST(RenderText, SaysThatAPlanDoesNotFitAndWhatShardingSaves) {
+  RunResult result = testing::PipelineResult();
+  result.fits_memory = false;
+  result.memory_capacity = Bytes(40'000'000'000);
+  auto training = std::make_shared<TrainingWorkload>();
+  training->model = result.training->model;
+  training->plan = result.training->plan;
+  training->plan.zero = 0;
+  training->memory = result.training->memory;
+  training->graph = std::move(std::const_pointer_cast<TrainingWorkload>(result.training)->graph);
+  result.training = training;
+  const std::string text = RenderText(result);
+  EXPECT_THAT(text, HasSubstr("DOES NOT FIT"));
+  // Half of the 12 GB of optimizer state: dp is 2.
+  EXPECT_THAT(text, HasSubstr("saves (dp-1)/dp"));
+  EXPECT_THAT(text, HasSubstr("the optimizer state, 5.588 GiB."));
+}
+
+TEST(RenderText, NamesWhoWaitsForWhom) {
+  RunResult result = testing::CollectiveResult();
+  result.status = RunStatus::kUnfinished;
+  result.timeline.blocked.push_back({RankId(3), 7, "a message of rank 2"});
+  const std::string text = RenderText(result);
+  EXPECT_THAT(text, HasSubstr("a message of rank 2"));
+  EXPECT_THAT(text, HasSubstr("unfinished"));
+}
+
+TEST(RenderText, DoesNotLetATitleDriveTheTerminal) {
+  RunResult result = testing::PipelineResult();
+  result.title = "evil\x1b[2J";
+  result.assumptions = {"bad\x1b]0;title\x07"};
+  EXPECT_THAT(RenderText(result), Not(HasSubstr("\x1b")));
+}
+
+TEST(RenderCollectiveTable, HasTheColumnsOfNcclTests) {
+  EXPECT_EQ(RenderCollectiveTable(testing::CollectiveResult()),
+            R"(# Collective test starting: all_reduce
+# simulated: 2 servers of 4 GPUs, 400 Gb/s, oversubscription 2
+# nThread 1 nGpus 1 minBytes 1024 maxBytes 1048576 ranks 8 validation: 0
+# engine flow channels 1 seed 1
+#
+#                                                                  out-of-place                    in-place
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong     bound  algorithm protocol
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)             (us)
+        1024           256     float     sum      -1    10.00    0.10    0.18    N/A    10.00    0.10    0.18    N/A      5.00  ring simple
+     1048576        262144     float     sum      -1   100.00   10.49   18.35    N/A   100.00   10.49   18.35    N/A     50.00  ring simple
+# Avg bus bandwidth    : 9.26464
+# Collective test concluded: all_reduce
+)");
+}
+
+}  // namespace
+}  // namespace trunkline
