@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "engine/task_order.h"
+
 namespace trunkline {
 namespace {
 
@@ -71,12 +73,7 @@ IntervalUnion CommunicationTime(const Program& program, std::span<const TaskTime
 class IdleTime {
  public:
   IdleTime(const Program& program, std::span<const TaskTimes> times)
-      : program_(program), times_(times), previous_(times.size(), kNone) {
-    std::vector<std::uint32_t> last_of_stream(UINT8_MAX + 1, kNone);
-    for (std::uint32_t i = 0; i < times.size(); ++i) {
-      previous_[i] = std::exchange(last_of_stream[program.tasks[i].stream], i);
-    }
-  }
+      : program_(program), times_(times), order_(program) {}
 
   // Attributes [from, until], at whose end `task` started.
   void AttributeWaitOf(std::uint32_t task, Time from, Time until) {
@@ -102,20 +99,24 @@ class IdleTime {
   [[nodiscard]] Time bubble() const { return bubble_; }
 
  private:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::uint32_t kNone = TaskOrder::kNone;
 
-  // The stream predecessor or dependency that finished last: what `task` really waited for.
+  // The predecessor or dependency that finished last: what `task` really waited for.
   [[nodiscard]] std::uint32_t LastPrerequisite(std::uint32_t task) const {
-    std::uint32_t last = previous_[task];
+    std::uint32_t last = order_.stream_predecessor[task];
+    const auto consider = [&](std::uint32_t other) {
+      if (last == kNone || times_[other].end > times_[last].end) last = other;
+    };
+    if (order_.role_predecessor[task] != kNone) consider(order_.role_predecessor[task]);
     for (const std::uint32_t dependency : program_.dependencies_of(program_.tasks[task])) {
-      if (last == kNone || times_[dependency].end > times_[last].end) last = dependency;
+      consider(dependency);
     }
     return last;
   }
 
   const Program& program_;
   std::span<const TaskTimes> times_;
-  std::vector<std::uint32_t> previous_;  // the task before it in its stream
+  TaskOrder order_;
   Time exposed_;
   Time bubble_;
 };

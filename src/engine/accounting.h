@@ -21,8 +21,8 @@ struct TaskTimes {
 
 // The parts of timeline.h for a rank whose task i ran at times[i]. Idle time of the compute stream
 // is attributed by walking back from the compute task that ends it, each time to the dependency or
-// stream predecessor that finished last: a task's interval is a bubble until `sent` and exposed
-// communication from then on. compute + exposed_communication + bubble + other == step_end.
+// predecessor (task_order.h) that finished last: a task's interval is a bubble until `sent` and
+// exposed communication from then on. compute + exposed_communication + bubble + other == step_end.
 // REQUIRES: times.size() == program.tasks.size(); every end <= step_end.
 [[nodiscard]] RankSummary AccountRank(RankId rank, const Program& program,
                                       std::span<const TaskTimes> times, Time step_end);

@@ -104,6 +104,16 @@ TEST(AccountRank, FollowsTheStreamPredecessorOfACollective) {
   EXPECT_EQ(s.exposed_communication, Us(7));
 }
 
+TEST(AccountRank, FollowsTheEarlierCollectiveOfTheSameCommunicatorOnAnotherStream) {
+  const RankSummary s = Account()
+                            .Compute(0, 4)
+                            .Ran(TaskKind::kCollective, 2, 4, 4, 8, {0})
+                            .Collective(8, 11)
+                            .Compute(11, 12, {2})
+                            .Rank(12);
+  EXPECT_EQ(s.exposed_communication, Us(7));
+}
+
 TEST(AccountRank, ExposesCommunicationAfterTheLastComputeAndLeavesTheRestToOther) {
   const RankSummary s = Account().Compute(0, 10).Collective(10, 15, {0}).Rank(18);
   EXPECT_EQ(s.finish, Us(15));

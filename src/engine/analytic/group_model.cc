@@ -1,0 +1,127 @@
+#include "engine/analytic/group_model.h"
+
+#include "engine/hop_class.h"
+
+namespace trunkline {
+namespace {
+
+GroupLayout LayoutOf(const Fabric& fabric, const std::vector<DeviceId>& members,
+                     const std::vector<Partition>& partitions) {
+  GroupLayout layout;
+  layout.node =
+      partitions.size() > 1 ? partitions[1].part_of : std::vector<std::uint32_t>(members.size(), 0);
+  for (const DeviceId member : members) layout.local.push_back(fabric.device(member).local);
+  return layout;
+}
+
+bool IsScaleUp(LinkKind kind) { return kind == LinkKind::kNvlink || kind == LinkKind::kXgmi; }
+
+}  // namespace
+
+Result<GroupModel> GroupModel::Make(const Router& router, const TransportModel& transport,
+                                    const FabricCuts& cuts, std::vector<DeviceId> members,
+                                    const CutLoad* load) {
+  auto partitions = cuts.PartitionsOf(members, load);
+  if (!partitions) return std::unexpected(partitions.error());
+  const Fabric& fabric = router.fabric();
+  GroupModel model;
+  model.router_ = &router;
+  model.transport_ = &transport;
+  model.layout_ = LayoutOf(fabric, members, *partitions);
+  model.locals_ = 1 + *std::ranges::max_element(model.layout_.local);
+  if (!partitions->empty()) partitions->erase(partitions->begin());
+  model.blocks_ = std::move(*partitions);
+  model.ways_.resize((model.blocks_.size() + 1) * model.locals_ * model.locals_);
+  model.block_load_.resize(model.blocks_.size());
+
+  for (const DeviceId member : members) {
+    double scale_up = 0;
+    double any = 0;
+    for (const LinkId id : fabric.out(member)) {
+      const Link& link = fabric.link(id);
+      (IsScaleUp(link.kind) ? scale_up : any) += link.rate.bytes_per_second();
+    }
+    model.inside_capacity_.out.push_back(scale_up > 0 ? scale_up : any);
+  }
+  model.inside_capacity_.in = model.inside_capacity_.out;
+  model.members_ = std::move(members);
+  return model;
+}
+
+void GroupModel::set_protocol(Protocol protocol) {
+  if (protocol == protocol_) return;
+  protocol_ = protocol;
+  dilution_ = 128.0 / static_cast<double>(PayloadPer128(protocol));
+  std::ranges::fill(ways_, std::nullopt);
+}
+
+std::size_t GroupModel::Level(std::uint32_t from, std::uint32_t to) const {
+  std::size_t level = blocks_.size();
+  while (level > 0 && blocks_[level - 1].part_of[from] == blocks_[level - 1].part_of[to]) --level;
+  return level;
+}
+
+const Way& GroupModel::WayOf(std::uint32_t from, std::uint32_t to) {
+  const std::size_t level = Level(from, to);
+  std::optional<Way>& way =
+      ways_[(level * locals_ + layout_.local[from]) * locals_ + layout_.local[to]];
+  if (!way) way = FindWay(from, to);
+  return *way;
+}
+
+Way GroupModel::FindWay(std::uint32_t from, std::uint32_t to) {
+  const auto route = router_->FindRoute(members_[from], members_[to], 0);
+  if (!route) {
+    if (!failure_) failure_ = route.error();
+    return {};
+  }
+  const Time step =
+      transport_->step_latency[static_cast<std::size_t>(protocol_)]
+                              [static_cast<std::size_t>(HopClassOf(router_->fabric(), *route))];
+  return {.per_byte = dilution_ / route->limit.bytes_per_second(),
+          .latency = (route->latency + step).seconds()};
+}
+
+void GroupModel::ClearLoad() {
+  for (std::size_t level = 0; level < blocks_.size(); ++level) {
+    block_load_[level].Resize(blocks_[level].parts());
+  }
+  inside_load_.Resize(ranks());
+  outside_load_.Resize(ranks());
+}
+
+void GroupModel::AddLoad(std::uint32_t from, std::uint32_t to, double bytes) {
+  const double wire = bytes * dilution_;
+  const std::size_t level = Level(from, to);
+  Loads& endpoint = level == 0 ? inside_load_ : outside_load_;
+  endpoint.out[from] += wire;
+  endpoint.in[to] += wire;
+  for (std::size_t l = 0; l < level; ++l) {
+    block_load_[l].out[blocks_[l].part_of[from]] += wire;
+    block_load_[l].in[blocks_[l].part_of[to]] += wire;
+  }
+}
+
+double GroupModel::BusySeconds(std::uint32_t from, std::uint32_t to, double bytes) {
+  const Way& way = WayOf(from, to);
+  const std::size_t level = Level(from, to);
+  double busy = bytes * way.per_byte;
+  if (level == 0) {
+    busy = std::max({busy, inside_load_.out[from] / inside_capacity_.out[from],
+                     inside_load_.in[to] / inside_capacity_.in[to]});
+  } else {
+    const double per_wire_byte = way.per_byte / dilution_;
+    busy = std::max(
+        {busy, outside_load_.out[from] * per_wire_byte, outside_load_.in[to] * per_wire_byte});
+  }
+  for (std::size_t l = 0; l < level; ++l) {
+    const Partition& blocks = blocks_[l];
+    const std::uint32_t out = blocks.part_of[from];
+    const std::uint32_t in = blocks.part_of[to];
+    busy = std::max({busy, block_load_[l].out[out] / blocks.egress[out],
+                     block_load_[l].in[in] / blocks.ingress[in]});
+  }
+  return transport_->message_overhead.seconds() + busy;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/cuts.h"
+#include "trunkline/base/diagnostics.h"
+#include "trunkline/collective/schedule.h"
+#include "trunkline/fabric/route.h"
+#include "trunkline/transport/transport.h"
+
+namespace trunkline {
+
+// What a put between two members costs when nothing else moves, in seconds.
+struct Way {
+  double per_byte = 0;  // the narrowest hop of the route, headers and protocol included
+  double latency = 0;   // of the fabric and of the software step
+};
+
+// A group as closed forms see it: who is how far from whom, and what the cuts around its parts
+// carry. Ways are those of one representative pair for each (level, local index, local index), so
+// their number does not depend on the size of the group: nodes are taken to be alike.
+class GroupModel {
+ public:
+  // With `load`, cuts are shared with the ranks counted there (cuts.h).
+  static Result<GroupModel> Make(const Router& router, const TransportModel& transport,
+                                 const FabricCuts& cuts, std::vector<DeviceId> members,
+                                 const CutLoad* load);
+
+  [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(members_.size()); }
+  [[nodiscard]] const GroupLayout& layout() const { return layout_; }
+  [[nodiscard]] const TransportModel& transport() const { return *transport_; }
+
+  void set_protocol(Protocol protocol);
+  [[nodiscard]] Protocol protocol() const { return protocol_; }
+
+  [[nodiscard]] const Way& WayOf(std::uint32_t from, std::uint32_t to);
+
+  // The time of a step in which every put that for_each(visit) visits, as visit(from, to, bytes),
+  // starts at once: the slowest of them, given what all of them together ask of every cut.
+  template <typename ForEachPut>
+  [[nodiscard]] double StepSeconds(const ForEachPut& for_each) {
+    LoadStep(for_each);
+    double slowest = 0;
+    for_each([&](std::uint32_t from, std::uint32_t to, double bytes) {
+      slowest = std::max(slowest, BusySeconds(from, to, bytes) + WayOf(from, to).latency);
+    });
+    return slowest;
+  }
+  // Counts the puts of a step against the cuts, for BusySeconds.
+  template <typename ForEachPut>
+  void LoadStep(const ForEachPut& for_each) {
+    ClearLoad();
+    for_each([&](std::uint32_t from, std::uint32_t to, double bytes) { AddLoad(from, to, bytes); });
+  }
+  // How long a put of the loaded step keeps its sender busy, message overhead included.
+  [[nodiscard]] double BusySeconds(std::uint32_t from, std::uint32_t to, double bytes);
+
+  // The first route that could not be found, if any: results are void then.
+  [[nodiscard]] const std::optional<Diagnostics>& failure() const { return failure_; }
+
+ private:
+  struct Loads {
+    std::vector<double> out;
+    std::vector<double> in;
+    void Resize(std::size_t parts) {
+      out.assign(parts, 0);
+      in.assign(parts, 0);
+    }
+  };
+
+  GroupModel() = default;
+  // 0 inside a node, else the number of partitions into nodes and blocks that part the two.
+  [[nodiscard]] std::size_t Level(std::uint32_t from, std::uint32_t to) const;
+  [[nodiscard]] Way FindWay(std::uint32_t from, std::uint32_t to);
+  void ClearLoad();
+  void AddLoad(std::uint32_t from, std::uint32_t to, double bytes);
+
+  const Router* router_ = nullptr;
+  const TransportModel* transport_ = nullptr;
+  std::vector<DeviceId> members_;
+  GroupLayout layout_;
+  std::vector<Partition> blocks_;  // nodes first; none where all share a node
+  Loads inside_capacity_;          // by member: what its links inside the node carry
+  Protocol protocol_ = Protocol::kSimple;
+  double dilution_ = 1;  // wire bytes a payload byte under the protocol
+
+  std::uint32_t locals_ = 1;
+  std::vector<std::optional<Way>> ways_;  // [level][local of from][local of to]
+  std::vector<Loads> block_load_;         // by level - 1, by part
+  Loads inside_load_;                     // by member
+  Loads outside_load_;                    // by member
+  std::optional<Diagnostics> failure_;
+};
+
+}  // namespace trunkline

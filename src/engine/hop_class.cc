@@ -1,0 +1,29 @@
+#include "engine/hop_class.h"
+
+namespace trunkline {
+
+HopClass HopClassOf(const Fabric& fabric, const Route& route) {
+  HopClass worst = HopClass::kNvlink;
+  for (const Hop& hop : route.hops) {
+    const std::size_t resource = Index(hop.resource);
+    const LinkId link =
+        resource < fabric.link_count()
+            ? LinkId(static_cast<std::uint32_t>(resource))
+            : fabric.trunk_links(static_cast<std::uint32_t>(resource - fabric.link_count()))[0];
+    switch (fabric.link(link).kind) {
+      case LinkKind::kNetwork:
+        return HopClass::kNetwork;
+      case LinkKind::kPcie:
+      case LinkKind::kSocket:
+      case LinkKind::kC2c:
+        worst = HopClass::kPcie;
+        break;
+      case LinkKind::kNvlink:
+      case LinkKind::kXgmi:
+        break;
+    }
+  }
+  return worst;
+}
+
+}  // namespace trunkline
