@@ -19,10 +19,10 @@ std::string Join(const Values&... values) {
 }  // namespace trunkline::internal
 
 // Our own invariants, never a user's input: on in release builds, ends the process when broken.
-#define TL_CHECK(condition, ...)                                                  \
-  do {                                                                            \
-    if (!(condition)) [[unlikely]] {                                              \
-      ::trunkline::internal::CheckFailed(__FILE__, __LINE__, #condition,          \
+#define TL_CHECK(condition, ...)                                                    \
+  do {                                                                              \
+    if (!(condition)) [[unlikely]] {                                                \
+      ::trunkline::internal::CheckFailed(__FILE__, __LINE__, #condition,            \
                                          ::trunkline::internal::Join(__VA_ARGS__)); \
-    }                                                                             \
+    }                                                                               \
   } while (false)

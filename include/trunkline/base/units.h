@@ -148,7 +148,8 @@ using UnitResult = std::expected<T, UnitError>;
 [[nodiscard]] UnitResult<Bytes> ParseBytes(std::string_view text);
 [[nodiscard]] UnitResult<Rate> ParseRate(std::string_view text);
 [[nodiscard]] UnitResult<FlopRate> ParseFlopRate(std::string_view text);
-// The sizes of nccl-tests' -b and -e: a bare number is bytes, suffixes K, M, G, T are powers of 1024.
+// The sizes of nccl-tests' -b and -e: a bare number is bytes, suffixes K, M, G, T are powers of
+// 1024.
 [[nodiscard]] UnitResult<Bytes> ParseNcclTestsSize(std::string_view text);
 
 // Exact writers: the largest unit in which the value is printed without loss; Parse(ToString(x))

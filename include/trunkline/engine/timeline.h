@@ -6,12 +6,18 @@
 
 #include "trunkline/base/ids.h"
 #include "trunkline/base/units.h"
-#include "trunkline/transport/transport.h"
 #include "trunkline/collective/primitive.h"
+#include "trunkline/transport/transport.h"
 
 namespace trunkline {
 
-enum class RunStatus : std::uint8_t { kFinished, kSaturated, kDeadlocked, kInterrupted, kUnfinished };
+enum class RunStatus : std::uint8_t {
+  kFinished,
+  kSaturated,
+  kDeadlocked,
+  kInterrupted,
+  kUnfinished
+};
 [[nodiscard]] const char* ToString(RunStatus status);
 
 // One task of one rank as it happened.
@@ -33,7 +39,7 @@ struct TaskSpan {
 struct RankSummary {
   RankId rank{};
   std::uint32_t ranks_represented = 1;  // congruent ranks folded into this one
-  Time finish;  // the end of its last task
+  Time finish;                          // the end of its last task
   Time compute;
   Time exposed_communication;
   Time bubble;
@@ -46,10 +52,10 @@ struct CollectiveSummary {
   std::uint32_t collective = 0;  // index into TaskGraph::collectives()
   std::uint32_t role = 0;
   std::uint32_t group_size = 0;
-  std::uint64_t count = 0;       // per rank of the critical rank's program
-  Time total;                    // on the critical rank, from its start to its end
-  Time exposed;                  // of that, not hidden by compute
-  Time bound;                    // lower bound of one execution
+  std::uint64_t count = 0;  // per rank of the critical rank's program
+  Time total;               // on the critical rank, from its start to its end
+  Time exposed;             // of that, not hidden by compute
+  Time bound;               // lower bound of one execution
 };
 
 struct LinkUse {
@@ -65,8 +71,8 @@ struct BlockedTask {
 };
 
 struct FlowCounters {
-  std::uint64_t solves = 0;                 // max-min solutions computed
-  std::uint64_t reuses = 0;                 // collectives answered from the memo
+  std::uint64_t solves = 0;  // max-min solutions computed
+  std::uint64_t reuses = 0;  // collectives answered from the memo
   std::uint64_t transfers_simulated = 0;
   std::uint64_t transfers_represented = 0;  // simulated x congruent ranks, memo included
   std::uint64_t fold_classes = 0;           // distinct rank classes; 0 when not folded
@@ -77,12 +83,12 @@ struct Timeline {
   RunStatus status = RunStatus::kFinished;
   Time end;
   std::uint64_t events = 0;
-  std::vector<RankSummary> ranks;       // one per simulated rank (class), by rank id
-  std::size_t critical = 0;             // index into `ranks` of the one that finishes last
-  std::vector<TaskSpan> spans;          // of the recorded ranks, by (rank, start, task)
+  std::vector<RankSummary> ranks;  // one per simulated rank (class), by rank id
+  std::size_t critical = 0;        // index into `ranks` of the one that finishes last
+  std::vector<TaskSpan> spans;     // of the recorded ranks, by (rank, start, task)
   std::vector<CollectiveSummary> collectives;
-  std::vector<LinkUse> links;           // every link with traffic, by link id
-  std::vector<BlockedTask> blocked;     // not empty exactly when status is kUnfinished
+  std::vector<LinkUse> links;        // every link with traffic, by link id
+  std::vector<BlockedTask> blocked;  // not empty exactly when status is kUnfinished
   FlowCounters flow;
 };
 

@@ -11,9 +11,9 @@
 namespace trunkline {
 
 struct TextOptions {
-  bool color = false;        // ANSI colours, for a terminal
-  std::size_t links = 8;     // worst links listed
-  bool assumptions = true;   // list what the model assumes
+  bool color = false;       // ANSI colours, for a terminal
+  std::size_t links = 8;    // worst links listed
+  bool assumptions = true;  // list what the model assumes
 };
 
 // The answer at a glance: how long, where the time goes, what binds, what to change.

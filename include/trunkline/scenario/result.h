@@ -89,10 +89,10 @@ struct RunResult {
   TransportModel transport;
   std::string cluster_summary;  // "64 x dgx-h100, rail-optimized, 400 Gb/s"
 
-  std::optional<IterationResult> iteration;           // training
-  std::shared_ptr<const TrainingWorkload> training;   // training
-  std::vector<StepCollective> step_collectives;       // training
-  std::vector<CollectiveRow> rows;                    // collective
+  std::optional<IterationResult> iteration;          // training
+  std::shared_ptr<const TrainingWorkload> training;  // training
+  std::vector<StepCollective> step_collectives;      // training
+  std::vector<CollectiveRow> rows;                   // collective
   bool fits_memory = true;
   Bytes memory_per_gpu;  // of the fullest stage
   Bytes memory_capacity;

@@ -20,8 +20,8 @@ struct TrainingPlan {
   std::int64_t pp = 1;
   std::int64_t dp = 1;
   std::int64_t cp = 1;
-  std::int64_t vp = 1;    // virtual pipeline chunks per rank (interleaved)
-  int zero = 0;           // ZeRO stage 0-3; 3 is FSDP
+  std::int64_t vp = 1;               // virtual pipeline chunks per rank (interleaved)
+  int zero = 0;                      // ZeRO stage 0-3; 3 is FSDP
   std::int64_t fsdp_shard_size = 0;  // HSDP: ranks of one shard group; 0: all of dp
   bool sequence_parallel = true;     // with tp > 1
   PipelineSchedule schedule = PipelineSchedule::kOneFOneB;
@@ -34,7 +34,7 @@ struct TrainingPlan {
   Recompute recompute = Recompute::kNone;
   Optimizer optimizer = Optimizer::kAdam;
   bool flash_attention = true;
-  bool grad_fp32 = true;             // gradients accumulated and reduced in fp32
+  bool grad_fp32 = true;  // gradients accumulated and reduced in fp32
   // Overlap switches (training.overlap): gradient reduction behind the last backward, parameter
   // all-gather behind the first forward, tensor-parallel traffic behind GEMMs, p2p behind compute.
   bool overlap_grad_reduce = true;

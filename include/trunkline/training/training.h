@@ -28,11 +28,11 @@ struct StageMemory {
 
 // One kernel class of a layer on one GPU: what `--explain` prints.
 struct KernelCost {
-  std::string name;       // "mlp gate+up GEMM forward"
-  std::string shape;      // "m=8192 n=7168 k=8192"
+  std::string name;   // "mlp gate+up GEMM forward"
+  std::string shape;  // "m=8192 n=7168 k=8192"
   Flops flops;
   Bytes memory_traffic;
-  double efficiency = 0;  // of the device's peak
+  double efficiency = 0;      // of the device's peak
   bool extrapolated = false;  // outside the measured shapes or on a device without a chart
   Time time;
   std::string source;
@@ -43,12 +43,12 @@ struct TrainingWorkload {
   std::unique_ptr<TaskGraph> graph;
   ModelConfig model;
   TrainingPlan plan;
-  Flops model_flops_per_step;          // causal attention counted half, logits counted, no recompute
+  Flops model_flops_per_step;  // causal attention counted half, logits counted, no recompute
   std::int64_t tokens_per_step = 0;
-  FlopRate peak_per_gpu;               // the MFU denominator
-  std::vector<StageMemory> memory;     // by pipeline stage
-  std::vector<Time> stage_compute;     // busy compute time of one step, by stage
-  std::vector<KernelCost> kernels;     // of one layer and the head
+  FlopRate peak_per_gpu;            // the MFU denominator
+  std::vector<StageMemory> memory;  // by pipeline stage
+  std::vector<Time> stage_compute;  // busy compute time of one step, by stage
+  std::vector<KernelCost> kernels;  // of one layer and the head
   std::vector<std::string> assumptions;
   Diagnostics warnings;
 };
