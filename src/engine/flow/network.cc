@@ -13,11 +13,6 @@ constexpr Uint128 kWorkPerByte =
     static_cast<Uint128>(8) * (1 << FlowRate::kFractionBits) * 1'000'000'000'000;
 constexpr std::int64_t kHorizon = 8'640'000'000'000'000'000;  // Time's: 100 days
 
-Uint128 CapacityUnits(Rate rate) {
-  return static_cast<Uint128>(rate.bits_per_second())
-         << (FlowRate::kFractionBits + FlowHop::kFractionBits);
-}
-
 // now + work / rate, rounded up.
 Time EndOf(Uint128 work, std::uint64_t rate, Time now) {
   if (rate == 0) return Time::Max();
@@ -26,19 +21,33 @@ Time EndOf(Uint128 work, std::uint64_t rate, Time now) {
   return now + Time::Picoseconds(static_cast<std::int64_t>(ps));
 }
 
+// What is left to do of `bytes` when `surplus` is already done.
+Uint128 Work(Bytes bytes, std::uint64_t surplus) {
+  const Uint128 work = static_cast<Uint128>(bytes.count()) * kWorkPerByte;
+  return work - std::min<Uint128>(surplus, work - 1);
+}
+
+std::uint64_t Surplus(Uint128 work, std::uint64_t rate, Time duration) {
+  return static_cast<std::uint64_t>(
+      static_cast<Uint128>(rate) * static_cast<std::uint64_t>(duration.ps()) - work);
+}
+
 }  // namespace
 
 FlowRate LoneRate(std::span<const FlowHop> hops, std::span<const Rate> capacities,
                   Rate route_limit) {
   Uint128 lone = static_cast<Uint128>(route_limit.bits_per_second()) << FlowRate::kFractionBits;
   for (const FlowHop& hop : hops) {
-    lone = std::min(lone, CapacityUnits(capacities[hop.resource]) / hop.weight);
+    lone = std::min(lone, FlowNetwork::Units(capacities[hop.resource]) / hop.weight);
   }
   return {static_cast<std::uint64_t>(std::min<Uint128>(lone, INT64_MAX))};
 }
 
-Time FluidTime(Bytes bytes, FlowRate rate) {
-  return EndOf(static_cast<Uint128>(bytes.count()) * kWorkPerByte, rate.units, Time());
+Time FluidTime(Bytes bytes, FlowRate rate, std::uint64_t& surplus) {
+  const Uint128 work = Work(bytes, surplus);
+  const Time time = EndOf(work, rate.units, Time());
+  surplus = time == Time::Max() ? 0 : Surplus(work, rate.units, time);
+  return time;
 }
 
 std::uint64_t FlowNetwork::Resource::level() const {
@@ -46,9 +55,14 @@ std::uint64_t FlowNetwork::Resource::level() const {
   return static_cast<std::uint64_t>(std::min<Uint128>(share, INT64_MAX));
 }
 
+Uint128 FlowNetwork::Units(Rate capacity) {
+  return static_cast<Uint128>(capacity.bits_per_second())
+         << (FlowRate::kFractionBits + FlowHop::kFractionBits);
+}
+
 FlowNetwork::FlowNetwork(std::span<const Rate> capacities) : resources_(capacities.size()) {
   for (std::size_t i = 0; i < capacities.size(); ++i) {
-    resources_[i].capacity = CapacityUnits(capacities[i]);
+    resources_[i].capacity = Units(capacities[i]);
   }
 }
 
@@ -69,10 +83,10 @@ void FlowNetwork::MarkDirty(std::uint32_t resource) {
   dirty_.push_back(resource);
 }
 
-void FlowNetwork::Start(std::uint32_t index, Bytes bytes, Time now) {
+void FlowNetwork::Start(std::uint32_t index, Bytes bytes, Time now, bool follows) {
   Flow& flow = flows_[index];
   TL_CHECK(flow.remaining == 0 && bytes > Bytes(0), "a flow starts while it is busy", index);
-  flow.remaining = static_cast<Uint128>(bytes.count()) * kWorkPerByte;
+  flow.remaining = Work(bytes, follows ? flow.surplus : 0);
   flow.settled = now;
   flow.rate = 0;
   bool alone = true;
@@ -95,8 +109,10 @@ void FlowNetwork::Start(std::uint32_t index, Bytes bytes, Time now) {
 }
 
 std::uint32_t FlowNetwork::PopCompleted() {
+  const Time now = completions_.next_time();
   const std::uint32_t index = completions_.Pop();
   Flow& flow = flows_[index];
+  flow.surplus = Surplus(flow.remaining, flow.rate, now - flow.settled);
   flow.remaining = 0;
   for (const Hop& hop : hops(flow)) {
     Resource& resource = resources_[hop.resource];

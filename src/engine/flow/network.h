@@ -36,8 +36,9 @@ struct FlowRate {
                                 Rate route_limit);
 
 // Time to move `bytes` at `rate`, rounded up to a picosecond; Time::Max() when that is past every
-// horizon.
-[[nodiscard]] Time FluidTime(Bytes bytes, FlowRate rate);
+// horizon. `surplus` is what the last picosecond of the transfer before moved beyond its end, when
+// this one follows without a gap, and becomes what this one leaves: rounding does not accumulate.
+[[nodiscard]] Time FluidTime(Bytes bytes, FlowRate rate, std::uint64_t& surplus);
 
 // Flows that share resources max-min fairly, event driven and incremental.
 //
@@ -55,12 +56,16 @@ class FlowNetwork {
  public:
   explicit FlowNetwork(std::span<const Rate> capacities);
 
+  // Capacity in the units of weight x rate.
+  [[nodiscard]] static Uint128 Units(Rate capacity);
+
   // Declares a flow, idle at first; returns its dense index. `limit` is at most its lone rate.
   std::uint32_t AddFlow(std::span<const FlowHop> hops, FlowRate limit);
 
   // A flow begins to move `bytes` at `now`. REQUIRES: it is idle, bytes > 0, and now is not before
-  // any earlier call. Call Solve before time moves on.
-  void Start(std::uint32_t flow, Bytes bytes, Time now);
+  // any earlier call. Call Solve before time moves on. `follows`: it waited for this flow's
+  // previous transfer, which ended now.
+  void Start(std::uint32_t flow, Bytes bytes, Time now, bool follows = false);
   // When the next active flow ends, as far as rates are solved; Time::Max(): none does.
   [[nodiscard]] Time next_completion() const { return completions_.next_time(); }
   // Ends the flow that completes next, at next_completion(), and returns it.
@@ -68,6 +73,7 @@ class FlowNetwork {
   // Brings rates up to date with the starts and ends at `now`.
   void Solve(Time now);
 
+  [[nodiscard]] bool active() const { return !completions_.empty() || needs_solve(); }
   [[nodiscard]] bool needs_solve() const { return !dirty_.empty() || !unsolved_.empty(); }
   [[nodiscard]] FlowRate rate(std::uint32_t flow) const { return {flows_[flow].rate}; }
   [[nodiscard]] std::uint64_t solves() const { return solves_; }
@@ -80,7 +86,8 @@ class FlowNetwork {
     Time settled;
     std::uint32_t first_hop = 0;
     std::uint32_t hop_count = 0;
-    std::uint64_t visit = 0;  // the solve that last collected it
+    std::uint64_t visit = 0;    // the solve that last collected it
+    std::uint64_t surplus = 0;  // see FluidTime
     bool frozen = false;
   };
   struct Hop {

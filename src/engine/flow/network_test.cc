@@ -27,14 +27,43 @@ FlowRate LimitOf(std::span<const FlowHop> hops, std::span<const Rate> capacities
   return LoneRate(hops, capacities, Rate::GigabytesPerSecond(1'000'000));
 }
 
+Time TimeAlone(std::int64_t bytes, Rate rate) {
+  std::uint64_t surplus = 0;
+  return FluidTime(Bytes(bytes), LoneRate({}, {}, rate), surplus);
+}
+
 TEST(FluidTime, RoundsUpToThePicosecond) {
   // 3 bytes at 8 GB/s: 375 ps; at 450 GB/s: 6.67 ps.
-  EXPECT_EQ(FluidTime(Bytes(3), LoneRate({}, {}, Rate::GigabytesPerSecond(8))).ps(), 375);
-  EXPECT_EQ(FluidTime(Bytes(3), LoneRate({}, {}, Rate::GigabytesPerSecond(450))).ps(), 7);
+  EXPECT_EQ(TimeAlone(3, Rate::GigabytesPerSecond(8)).ps(), 375);
+  EXPECT_EQ(TimeAlone(3, Rate::GigabytesPerSecond(450)).ps(), 7);
+}
+
+TEST(FluidTime, DoesNotAccumulateRoundingOverTransfersWithoutAGap) {
+  // 1,000 messages of 3 bytes at 450 GB/s: 6,666.67 ps in all.
+  std::uint64_t surplus = 0;
+  Time total;
+  for (int i = 0; i < 1000; ++i) {
+    total += FluidTime(Bytes(3), LoneRate({}, {}, Rate::GigabytesPerSecond(450)), surplus);
+  }
+  EXPECT_EQ(total.ps(), 6667);
 }
 
 TEST(FluidTime, PastTheHorizonIsNever) {
-  EXPECT_EQ(FluidTime(Bytes(INT64_MAX), LoneRate({}, {}, Rate::BitsPerSecond(1))), Time::Max());
+  EXPECT_EQ(TimeAlone(INT64_MAX, Rate::BitsPerSecond(1)), Time::Max());
+}
+
+TEST(FlowNetwork, DoesNotAccumulateRoundingOverTransfersWithoutAGap) {
+  const auto capacities = Gigabytes({450});
+  FlowNetwork network(capacities);
+  const std::vector<FlowHop> hops{On(0)};
+  const auto flow = network.AddFlow(hops, LimitOf(hops, capacities));
+  Time now;
+  for (int i = 0; i < 1000; ++i) {
+    network.Start(flow, Bytes(3), now, i > 0);
+    now = network.next_completion();
+    network.PopCompleted();
+  }
+  EXPECT_EQ(now.ps(), 6667);
 }
 
 TEST(FlowNetwork, EndsALoneFlowAtItsExactTime) {

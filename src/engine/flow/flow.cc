@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <map>
+
+#include "engine/accounting.h"
+#include "engine/flow/fold.h"
+#include "engine/flow/problem.h"
+#include "engine/flow/task_runner.h"
+#include "trunkline/base/int128.h"
+#include "trunkline/engine/engine.h"
+
+namespace trunkline {
+namespace {
+
+// Turns a finished simulation into a Timeline.
+class Reporter {
+ public:
+  Reporter(const EngineInput& input, const EngineOptions& options, const FlowProblem& problem,
+           const Folding& folding, const TaskRunner& runner)
+      : input_(input), options_(options), problem_(problem), folding_(folding), runner_(runner) {}
+
+  Result<Timeline> Report(RunStatus status);
+
+ private:
+  [[nodiscard]] std::vector<TaskTimes> TimesUntil(std::uint32_t rank, Time end) const;
+  void AddRanks();
+  Result<void> AddCollectives();
+  void AddSpans();
+  void AddLinks();
+  void AddCounters();
+
+  const EngineInput& input_;
+  const EngineOptions& options_;
+  const FlowProblem& problem_;
+  const Folding& folding_;
+  const TaskRunner& runner_;
+  Timeline timeline_;
+};
+
+// The times of a rank's tasks, with those that never ended cut off at `end`.
+std::vector<TaskTimes> Reporter::TimesUntil(std::uint32_t rank, Time end) const {
+  const auto known = runner_.times(rank);
+  std::vector<TaskTimes> times(known.begin(), known.end());
+  for (TaskTimes& task : times) {
+    if (!TaskRunner::Ended(task)) task = {end, end, end};
+  }
+  return times;
+}
+
+void Reporter::AddRanks() {
+  const auto count = static_cast<std::uint32_t>(folding_.ranks.size());
+  std::vector<Time> finish(count);
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    for (const TaskTimes& task : runner_.times(rank))
+      finish[rank] = std::max(finish[rank], task.end);
+  }
+  const auto last = std::ranges::max_element(finish);
+  if (last == finish.end()) return;
+  timeline_.critical = static_cast<std::size_t>(last - finish.begin());
+  timeline_.end = *last;
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    RankSummary summary = AccountRank(folding_.ranks[rank], runner_.program_of(rank),
+                                      TimesUntil(rank, timeline_.end), timeline_.end);
+    summary.ranks_represented = folding_.ranks_represented[rank];
+    timeline_.ranks.push_back(summary);
+  }
+}
+
+Result<void> Reporter::AddCollectives() {
+  if (timeline_.ranks.empty()) return {};
+  const auto critical = static_cast<std::uint32_t>(timeline_.critical);
+  timeline_.collectives =
+      AccountCollectives(runner_.program_of(critical), TimesUntil(critical, timeline_.end));
+  for (CollectiveSummary& summary : timeline_.collectives) {
+    std::vector<DeviceId> members;
+    for (const RankId member :
+         input_.graph.members(input_.graph.communicator(folding_.ranks[critical], summary.role))) {
+      members.push_back(input_.placement.endpoint(member));
+    }
+    summary.group_size = static_cast<std::uint32_t>(members.size());
+    auto bound = LowerBound(input_.router, input_.transport,
+                            input_.graph.collectives()[summary.collective], members);
+    if (!bound) return std::unexpected(bound.error());
+    summary.bound = *bound;
+  }
+  return {};
+}
+
+void Reporter::AddSpans() {
+  std::vector<RankId> record = options_.record;
+  std::ranges::sort(record);
+  const auto repeats = std::ranges::unique(record);
+  record.erase(repeats.begin(), repeats.end());
+  for (const RankId rank : record) {
+    if (Index(rank) >= problem_.ranks.size()) continue;
+    const std::uint32_t simulated = folding_.simulated_rank[Index(rank)];
+    const Program& program = runner_.program_of(simulated);
+    const auto times = runner_.times(simulated);
+    const std::size_t first = timeline_.spans.size();
+    for (std::uint32_t i = 0; i < times.size(); ++i) {
+      if (!TaskRunner::Ended(times[i])) continue;
+      timeline_.spans.push_back(
+          {rank, i, program.tasks[i].stream, program.tasks[i].label, times[i].start, times[i].end});
+    }
+    std::ranges::stable_sort(timeline_.spans.begin() + static_cast<std::ptrdiff_t>(first),
+                             timeline_.spans.end(), {}, &TaskSpan::start);
+  }
+}
+
+// Wire bytes of every link; what a trunk carries is divided over its links, in proportion to their
+// rates when routing adapts, else evenly.
+void Reporter::AddLinks() {
+  std::vector<Uint128> by_class(folding_.capacities.size(), 0);
+  for (std::uint32_t i = 0; i < folding_.connections.size(); ++i) {
+    const Connection& connection = folding_.connections[i];
+    const auto bytes = static_cast<std::uint64_t>(runner_.interpreter().bytes(i));
+    if (bytes == 0) continue;
+    for (std::uint32_t hop = 0; hop < connection.hop_count; ++hop) {
+      const FlowHop& taken = folding_.hops[connection.first_hop + hop];
+      by_class[taken.resource] += static_cast<Uint128>(bytes) * taken.weight;
+    }
+  }
+  const Fabric& fabric = input_.router.fabric();
+  const bool adaptive = input_.router.options().policy == RoutingPolicy::kAdaptive;
+  std::map<LinkId, Uint128> carried;
+  for (std::size_t i = 0; i < problem_.resources.size(); ++i) {
+    const Uint128 amount = by_class[folding_.resource_class[i]];
+    if (amount == 0) continue;
+    const std::size_t resource = Index(problem_.resources[i]);
+    if (resource < fabric.link_count()) {
+      carried[LinkId(resource)] += amount;
+      continue;
+    }
+    const auto links =
+        fabric.trunk_links(static_cast<std::uint32_t>(resource - fabric.link_count()));
+    Rate total;
+    for (const LinkId link : links) total = total + fabric.link(link).rate;
+    for (const LinkId link : links) {
+      const double share = adaptive
+                               ? static_cast<double>(fabric.link(link).rate.bits_per_second()) /
+                                     static_cast<double>(total.bits_per_second())
+                               : 1.0 / static_cast<double>(links.size());
+      carried[link] += static_cast<Uint128>(static_cast<double>(amount) * share);
+    }
+  }
+  for (const auto& [link, amount] : carried) {
+    const Uint128 bytes = (amount + FlowHop::kOne / 2) >> FlowHop::kFractionBits;
+    timeline_.links.push_back({link, static_cast<std::int64_t>(bytes)});
+  }
+}
+
+void Reporter::AddCounters() {
+  const Interpreter& interpreter = runner_.interpreter();
+  FlowCounters& counters = timeline_.flow;
+  counters.solves = interpreter.solves();
+  for (std::uint32_t i = 0; i < folding_.connections.size(); ++i) {
+    counters.transfers_simulated += interpreter.transfers(i);
+    counters.transfers_represented +=
+        interpreter.transfers(i) * folding_.connections_represented[i];
+  }
+  if (folding_.folded) counters.fold_classes = folding_.ranks.size();
+  timeline_.events = interpreter.events();
+}
+
+Result<Timeline> Reporter::Report(RunStatus status) {
+  timeline_.status = status;
+  AddRanks();
+  if (auto added = AddCollectives(); !added) return std::unexpected(added.error());
+  AddSpans();
+  AddLinks();
+  AddCounters();
+  if (status == RunStatus::kUnfinished) timeline_.blocked = runner_.Blocked();
+  return std::move(timeline_);
+}
+
+}  // namespace
+
+Result<Timeline> RunFlow(const EngineInput& input, const EngineOptions& options) {
+  auto problem = BuildFlowProblem(input);
+  if (!problem) return std::unexpected(problem.error());
+  const Folding folding = WithoutFolding(*problem);
+  TaskRunner runner(input, options, *problem, folding);
+  auto status = runner.Run();
+  if (!status) return std::unexpected(status.error());
+  return Reporter(input, options, *problem, folding, runner).Report(*status);
+}
+
+}  // namespace trunkline

@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "engine/flow/test_inputs.h"
+#include "trunkline/base/random.h"
+
+namespace trunkline {
+namespace {
+
+std::unique_ptr<TaskGraph> AllReduce(std::int64_t bytes, std::uint32_t ranks,
+                                     std::uint32_t count = 1) {
+  return SingleCollective(Choose(Primitive::kAllReduce, bytes), ranks, count);
+}
+
+TEST(RingAllReduce, TakesItsClosedFormOnEqualCables) {
+  // 2(p-1)(alpha + n/(p beta)) with alpha = 2 x 500 ns: 14 x (1 us + 20 us).
+  const FlowCase star{.fabric = Star(8, {CableSpec{}})};
+  const Timeline timeline = star.Run(*AllReduce(8'000'000, 8));
+  EXPECT_EQ(timeline.status, RunStatus::kFinished);
+  EXPECT_EQ(timeline.end, Time::Microseconds(294));
+}
+
+TEST(RingAllReduce, PaysOverheadAndLatencyOfTheTransportInEachStep) {
+  FlowCase star{.fabric = Star(4, {CableSpec{}})};
+  star.transport.message_overhead = Time::Nanoseconds(300);
+  for (auto& row : star.transport.step_latency) row.fill(Time::Microseconds(2));
+  star.transport.ring_base_latency.fill(Time::Microseconds(7));
+  // 7 us + 6 x (0.3 us + 10 us + 1 us + 2 us).
+  EXPECT_EQ(star.Run(*AllReduce(2'000'000, 4)).end, Time::Nanoseconds(86'800));
+}
+
+// The recurrence of a ring's steps over unequal hops: rank i sends step s when it holds what step
+// s - 1 brought, and a cable carries one message at a time.
+double RingRecurrence(const std::vector<double>& transfer, const std::vector<double>& latency) {
+  const std::size_t ranks = transfer.size();
+  std::vector<double> have(ranks, 0);
+  std::vector<double> free(ranks, 0);
+  for (std::size_t step = 0; step < 2 * (ranks - 1); ++step) {
+    std::vector<double> next(ranks);
+    for (std::size_t i = 0; i < ranks; ++i) {
+      free[i] = std::max(have[i], free[i]) + transfer[i];
+      next[(i + 1) % ranks] = free[i] + latency[i];
+    }
+    have = next;
+  }
+  return std::max(std::ranges::max(have), std::ranges::max(free));
+}
+
+TEST(RingAllReduce, FollowsItsDependencyRecurrenceOnUnequalCables) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto ranks = static_cast<std::uint32_t>(2 + Below(Draw(seed, 0, 0), 30));
+    std::vector<CableSpec> cables;
+    for (std::uint32_t i = 0; i < ranks; ++i) {
+      cables.push_back(
+          {Rate::GigabitsPerSecond(static_cast<std::int64_t>(25 + Below(Draw(seed, 1, i), 400))),
+           Time::Nanoseconds(static_cast<std::int64_t>(Below(Draw(seed, 2, i), 3000)))});
+    }
+    std::vector<double> transfer(ranks);
+    std::vector<double> latency(ranks);
+    for (std::uint32_t i = 0; i < ranks; ++i) {
+      const CableSpec& out = cables[i];
+      const CableSpec& in = cables[(i + 1) % ranks];
+      transfer[i] = 1e6 / std::min(out.rate, in.rate).bytes_per_second();
+      latency[i] = out.latency.seconds() + in.latency.seconds();
+    }
+    const FlowCase star{.fabric = Star(ranks, cables)};
+    const Timeline timeline = star.Run(*AllReduce(std::int64_t{1'000'000} * ranks, ranks));
+    const double expected = RingRecurrence(transfer, latency);
+    EXPECT_NEAR(timeline.end.seconds(), expected, 1e-6 * expected) << "seed " << seed;
+  }
+}
+
+TEST(RingAllReduce, RepeatedBackToBackTakesAsManyTimes) {
+  const FlowCase star{.fabric = Star(8, {CableSpec{}})};
+  EXPECT_EQ(star.Run(*AllReduce(8'000'000, 8, 5)).end, Time::Microseconds(5 * 294));
+}
+
+TEST(Flow, CountsEveryByteOnEveryLink) {
+  const FlowCase star{.fabric = Star(4, {CableSpec{}})};
+  const Timeline timeline = star.Run(*AllReduce(4'000, 4));
+  ASSERT_EQ(timeline.links.size(), 8U);
+  for (const LinkUse& use : timeline.links) EXPECT_EQ(use.wire_bytes, 6'000);
+}
+
+TEST(Flow, DividesWhatATrunkCarriesOverItsLinks) {
+  const FlowCase clos{.fabric = LeafSpine(2, 1, 4)};
+  const Timeline timeline = clos.Run(*AllReduce(8'000, 2));
+  std::int64_t fabric_bytes = 0;
+  for (const LinkUse& use : timeline.links) {
+    if (clos.fabric.device(clos.fabric.link(use.link).from).kind == DeviceKind::kSwitch &&
+        clos.fabric.device(clos.fabric.link(use.link).to).kind == DeviceKind::kSwitch) {
+      EXPECT_EQ(use.wire_bytes, 2'000);
+      fabric_bytes += use.wire_bytes;
+    }
+  }
+  EXPECT_EQ(fabric_bytes, 2 * 2 * 8'000);
+}
+
+// Two ranks under one leaf send to two under the other over a single cable.
+TEST(Flow, SharesAnUplinkBetweenTwoGroups) {
+  const FlowCase clos{.fabric = LeafSpine(2, 2, 1)};
+  HandGraph graph;
+  graph.choices = {Choose(Primitive::kAllReduce, 2'000'000)};
+  graph.groups = {{RankId(0), RankId(2)}, {RankId(1), RankId(3)}};
+  graph.communicator_of = {{0}, {1}, {0}, {1}};
+  graph.programs.resize(1);
+  graph.programs[0].tasks = {{.kind = TaskKind::kCollective}};
+  graph.program_index = {0, 0, 0, 0};
+  // Each ring: 2 steps of 1 MB at half of 50 GB/s and 4 x 500 ns.
+  EXPECT_EQ(clos.Run(graph).end, Time::Microseconds(2 * 42));
+}
+
+}  // namespace
+}  // namespace trunkline

@@ -1,0 +1,446 @@
+#include "engine/flow/interpreter.h"
+
+#include <algorithm>
+
+#include "trunkline/base/check.h"
+
+namespace trunkline {
+namespace {
+
+constexpr std::int64_t kHorizon = 8'640'000'000'000'000'000;  // Time's: 100 days
+
+}  // namespace
+
+Interpreter::Interpreter(const TransferModel& model)
+    : model_(model), network_(model.capacities), states_(model.connections.size()) {
+  FindContention();
+}
+
+// A resource can bind when all connections over it at their full rate ask for more than it has.
+void Interpreter::FindContention() {
+  std::vector<Uint128> demand(model_.capacities.size(), 0);
+  const auto hops_of = [this](const Connection& connection) {
+    return model_.hops.subspan(connection.first_hop, connection.hop_count);
+  };
+  for (const Connection& connection : model_.connections) {
+    for (const FlowHop& hop : hops_of(connection)) {
+      demand[hop.resource] += static_cast<Uint128>(hop.weight) * connection.limit.units;
+    }
+  }
+  for (std::uint32_t i = 0; i < model_.connections.size(); ++i) {
+    const Connection& connection = model_.connections[i];
+    const bool contended = std::ranges::any_of(hops_of(connection), [&](const FlowHop& hop) {
+      return demand[hop.resource] > FlowNetwork::Units(model_.capacities[hop.resource]);
+    });
+    if (!contended) continue;
+    states_[i].flow = network_.AddFlow(hops_of(connection), connection.limit);
+    connection_of_flow_.push_back(i);
+  }
+}
+
+std::uint32_t Interpreter::AddPrograms(std::uint32_t count) {
+  const auto first = static_cast<std::uint32_t>(programs_.size());
+  programs_.resize(programs_.size() + count);
+  return first;
+}
+
+Time Interpreter::Later(Time time, Time delay) {
+  if (delay.ps() > kHorizon - time.ps()) {
+    past_horizon_ = true;
+    return time;
+  }
+  return time + delay;
+}
+
+// --- Programs -----------------------------------------------------------------------------------
+
+void Interpreter::Begin(std::uint32_t id, Time time) {
+  Program& program = programs_[id];
+  program.time = time;
+  program.last_sent = time;
+  program.received_sent = time;
+  program.next_op = 0;
+  program.op_count = 0;
+  program.slots = 0;
+  program.cursor = 0;
+  program.size = 0;
+  program.wait = Wait::kNothing;
+}
+
+void Interpreter::Start(std::uint32_t id, const ChannelProgram& channel, Time time) {
+  Begin(id, time);
+  Program& program = programs_[id];
+  program.channel = channel;
+  program.op_count = channel.schedule->op_count(channel.position, channel.channel);
+  program.slots = channel.schedule->channel_shape(channel.channel).slots;
+  program.last_destination = kNone;
+  program.last_source = kNone;
+  Wake(id);
+}
+
+void Interpreter::StartSend(std::uint32_t id, std::uint32_t connection, Bytes bytes, Time time) {
+  Begin(id, time);
+  Put(id, connection, bytes.count());
+  Finish(id);
+}
+
+void Interpreter::StartReceive(std::uint32_t id, std::uint32_t connection, Time time) {
+  Begin(id, time);
+  programs_[id].size = 1;  // the wait itself
+  if (AwaitSignal(id, connection)) Finish(id);
+}
+
+void Interpreter::Wake(std::uint32_t id) {
+  programs_[id].wait = Wait::kNothing;
+  ready_.push_back(id);
+}
+
+bool Interpreter::RunReady() {
+  if (ready_.empty()) return false;
+  const std::uint32_t id = ready_.back();
+  ready_.pop_back();
+  Run(id);
+  return true;
+}
+
+void Interpreter::Run(std::uint32_t id) {
+  for (;;) {
+    Program& program = programs_[id];
+    if (program.cursor == program.size && !Refill(program)) break;
+    const DecodedOp op = blocks_[program.block][program.cursor];
+    bool done = true;
+    switch (op.kind) {
+      case DecodedOp::Kind::kPut:
+        done = Put(id, op.target, op.bytes);
+        break;
+      case DecodedOp::Kind::kWait:
+        done = AwaitSignal(id, op.target);
+        break;
+      case DecodedOp::Kind::kSignalSelf:
+        SignalSelf(op.target, program.time);
+        break;
+      case DecodedOp::Kind::kWaitSelf:
+        done = AwaitOwnSignal(id);
+        break;
+    }
+    if (!done) return;
+    ++program.cursor;
+  }
+  Finish(id);
+}
+
+// Reads the next ops that take time or wait; local copies and reductions do neither.
+bool Interpreter::Refill(Program& program) {
+  program.cursor = 0;
+  program.size = 0;
+  std::array<Op, kBlock> ops;
+  while (program.size == 0) {
+    const auto count = static_cast<std::size_t>(
+        std::min<std::uint64_t>(kBlock, program.op_count - program.next_op));
+    if (count == 0) return false;
+    const ChannelProgram& channel = program.channel;
+    channel.schedule->ops(channel.position, channel.channel, program.next_op,
+                          std::span(ops).first(count));
+    program.next_op += count;
+    if (program.block == kNone) {
+      if (free_blocks_.empty()) {
+        free_blocks_.push_back(static_cast<std::uint32_t>(blocks_.size()));
+        blocks_.emplace_back();
+      }
+      program.block = free_blocks_.back();
+      free_blocks_.pop_back();
+    }
+    for (const Op& op : std::span(ops).first(count)) {
+      if (op.kind == OpKind::kReduce || op.kind == OpKind::kCopy) continue;
+      blocks_[program.block][program.size++] = Decode(program, op);
+    }
+  }
+  events_ += program.size;
+  return true;
+}
+
+Interpreter::DecodedOp Interpreter::Decode(Program& program, const Op& op) {
+  using Kind = DecodedOp::Kind;
+  const ChannelProgram& channel = program.channel;
+  const bool waits = op.kind == OpKind::kWait;
+  TL_CHECK(waits || op.kind == OpKind::kPut || op.kind == OpKind::kSignal,
+           "an op inside the network");
+  if (op.peer == channel.position) {
+    if (waits) return {.kind = Kind::kWaitSelf};
+    return {.target = channel.first_program + op.channel, .kind = Kind::kSignalSelf};
+  }
+  if (waits) {
+    if (op.peer != program.last_source) {
+      program.last_source = op.peer;
+      program.last_inbound =
+          channel
+              .connection_of[channel.pattern->Inbound(op.peer, channel.position, channel.channel)];
+    }
+    return {.target = program.last_inbound, .kind = Kind::kWait};
+  }
+  if (op.peer != program.last_destination) {
+    program.last_destination = op.peer;
+    program.last_outbound =
+        channel
+            .connection_of[channel.pattern->Outbound(channel.position, op.peer, channel.channel)];
+  }
+  return {.bytes = op.kind == OpKind::kPut ? op.source.size : 0,
+          .target = program.last_outbound,
+          .kind = Kind::kPut};
+}
+
+// Ends the program, once its own transfers have.
+void Interpreter::Finish(std::uint32_t id) {
+  Program& program = programs_[id];
+  if (program.transfers > 0) {
+    program.wait = Wait::kTransfers;
+    return;
+  }
+  if (program.block != kNone) {
+    free_blocks_.push_back(program.block);
+    program.block = kNone;
+  }
+  finished_.push_back({id, program.received_sent, std::max(program.time, program.last_sent)});
+}
+
+// --- Signals to oneself -------------------------------------------------------------------------
+
+void Interpreter::SignalSelf(std::uint32_t id, Time time) {
+  Program& program = programs_[id];
+  if (program.wait == Wait::kOwnSignal) {
+    program.time = std::max(program.time, time);
+    ++program.cursor;
+    Wake(id);
+  } else {
+    Append(program.own_signals, {.time = time});
+  }
+}
+
+bool Interpreter::AwaitOwnSignal(std::uint32_t id) {
+  Program& program = programs_[id];
+  if (program.own_signals.empty()) {
+    program.wait = Wait::kOwnSignal;
+    return false;
+  }
+  program.time = std::max(program.time, TakeFirst(program.own_signals).time);
+  return true;
+}
+
+// --- Puts ---------------------------------------------------------------------------------------
+
+bool Interpreter::TakeSlot(std::uint32_t id, std::uint32_t connection) {
+  Program& program = programs_[id];
+  State& state = states_[connection];
+  while (state.held >= program.slots) {
+    if (state.released.empty()) {
+      state.slot_waiter = id;
+      program.wait = Wait::kSlot;
+      program.on = connection;
+      return false;
+    }
+    program.time = std::max(program.time, TakeFirst(state.released).time);
+    --state.held;
+  }
+  ++state.held;
+  return true;
+}
+
+bool Interpreter::Put(std::uint32_t id, std::uint32_t connection, std::int64_t bytes) {
+  if (programs_[id].slots > 0 && !TakeSlot(id, connection)) return false;
+  Program& program = programs_[id];
+  State& state = states_[connection];
+  ++state.transfers;
+  state.bytes += bytes;
+  if (state.flow == kNone && model_.handshake == Handshake::kEager) {
+    // Nothing can slow it: its end is known now.
+    const Time begin = std::max(program.time, state.free);
+    Time end = begin;
+    if (bytes > 0) {
+      end = Later(Later(begin, model_.message_overhead),
+                  Duration(connection, bytes, program.time < state.free));
+      state.free = end;
+      program.last_sent = std::max(program.last_sent, end);
+    }
+    Deliver(connection, Later(end, model_.connections[connection].latency), begin);
+    return true;
+  }
+  ++program.transfers;
+  Append(state.outgoing, {.time = program.time, .bytes = bytes, .program = id});
+  Transmit(connection);
+  return true;
+}
+
+// How long `bytes` take alone; `follows`: right after the transfer before.
+Time Interpreter::Duration(std::uint32_t connection, std::int64_t bytes, bool follows) {
+  State& state = states_[connection];
+  const FlowRate rate = model_.connections[connection].limit;
+  if (follows && state.surplus != 0) return FluidTime(Bytes(bytes), rate, state.surplus);
+  if (state.known_bytes != bytes) {
+    state.known_bytes = bytes;
+    state.known_surplus = 0;
+    state.known_duration = FluidTime(Bytes(bytes), rate, state.known_surplus);
+  }
+  state.surplus = state.known_surplus;
+  return state.known_duration;
+}
+
+void Interpreter::Transmit(std::uint32_t connection) {
+  const bool rendezvous = model_.handshake == Handshake::kRendezvous;
+  const Time latency = model_.connections[connection].latency;
+  for (;;) {
+    State& state = states_[connection];
+    if (state.busy || state.outgoing.empty()) return;
+    if (rendezvous && state.waiter == kNone) return;
+    Message& put = messages_[state.outgoing.head];
+    Time begin = std::max(put.time, state.free);
+    if (rendezvous) begin = Later(std::max(begin, programs_[state.waiter].time), latency);
+    put.sent = begin;
+    put.follows = put.time < state.free;
+    state.busy = true;
+    if (put.bytes == 0) {
+      EndTransfer(connection, begin);
+    } else {
+      const Time bytes_begin = Later(begin, model_.message_overhead);
+      if (state.flow == kNone) {
+        EndTransfer(connection, Later(bytes_begin, Duration(connection, put.bytes, put.follows)));
+      } else if (bytes_begin == clock_) {
+        BeginTransfer(connection);
+      } else {
+        begins_.Set(connection, bytes_begin);
+      }
+    }
+  }
+}
+
+void Interpreter::BeginTransfer(std::uint32_t connection) {
+  ++events_;
+  const State& state = states_[connection];
+  const Message& put = messages_[state.outgoing.head];
+  network_.Start(state.flow, Bytes(put.bytes), clock_, put.follows);
+}
+
+// The first outgoing put has left; its signal flies. The caller lets the next one go.
+void Interpreter::EndTransfer(std::uint32_t connection, Time end) {
+  State& state = states_[connection];
+  const Message put = TakeFirst(state.outgoing);
+  state.busy = false;
+  state.free = std::max(state.free, end);
+  const bool rendezvous = model_.handshake == Handshake::kRendezvous;
+  Deliver(connection, rendezvous ? end : Later(end, model_.connections[connection].latency),
+          put.sent);
+  CompletePut(put.program, end);
+}
+
+void Interpreter::CompletePut(std::uint32_t id, Time end) {
+  Program& program = programs_[id];
+  program.last_sent = std::max(program.last_sent, end);
+  if (--program.transfers == 0 && program.wait == Wait::kTransfers) {
+    if (model_.handshake == Handshake::kRendezvous) {
+      program.time = std::max(program.time, program.last_sent);
+    }
+    Wake(id);
+  }
+}
+
+// --- Signals ------------------------------------------------------------------------------------
+
+void Interpreter::Deliver(std::uint32_t connection, Time arrival, Time sent) {
+  State& state = states_[connection];
+  if (state.waiter == kNone) {
+    Append(state.arrived, {.time = arrival, .sent = sent});
+    return;
+  }
+  const std::uint32_t id = state.waiter;
+  state.waiter = kNone;
+  Receive(id, connection, arrival, sent);
+  Program& program = programs_[id];
+  ++program.cursor;
+  if (model_.handshake == Handshake::kRendezvous) {
+    // Both ends of all transfers so far are released together.
+    program.time = std::max(program.time, program.last_sent);
+    if (program.transfers > 0) {
+      program.wait = Wait::kTransfers;
+      return;
+    }
+  }
+  Wake(id);
+}
+
+void Interpreter::Receive(std::uint32_t id, std::uint32_t connection, Time arrival, Time sent) {
+  Program& program = programs_[id];
+  program.time = std::max(program.time, arrival);
+  program.received_sent = sent;
+  if (program.slots == 0) return;
+  State& state = states_[connection];
+  Append(state.released, {.time = program.time});
+  if (state.slot_waiter != kNone) {
+    Wake(state.slot_waiter);
+    state.slot_waiter = kNone;
+  }
+}
+
+bool Interpreter::AwaitSignal(std::uint32_t id, std::uint32_t connection) {
+  State& state = states_[connection];
+  if (!state.arrived.empty()) {
+    const Message signal = TakeFirst(state.arrived);
+    Receive(id, connection, signal.time, signal.sent);
+    return true;
+  }
+  TL_CHECK(state.waiter == kNone, "two programs wait for one signal", connection);
+  state.waiter = id;
+  programs_[id].wait = Wait::kSignal;
+  programs_[id].on = connection;
+  if (model_.handshake == Handshake::kRendezvous) Transmit(connection);
+  return false;
+}
+
+// --- Events -------------------------------------------------------------------------------------
+
+bool Interpreter::Advance() {
+  if (network_.needs_solve() && begins_.next_time() != clock_) network_.Solve(clock_);
+  const Time now = std::min(begins_.next_time(), network_.next_completion());
+  if (now == Time::Max()) {
+    if (!begins_.empty() || network_.active()) past_horizon_ = true;
+    return false;
+  }
+  clock_ = now;
+  while (begins_.next_time() == now) BeginTransfer(begins_.Pop());
+  while (network_.next_completion() == now) {
+    const std::uint32_t connection = connection_of_flow_[network_.PopCompleted()];
+    ++events_;
+    EndTransfer(connection, now);
+    Transmit(connection);
+  }
+  return true;
+}
+
+// --- Lists --------------------------------------------------------------------------------------
+
+void Interpreter::Append(List& list, const Message& message) {
+  std::uint32_t index = free_message_;
+  if (index == kNone) {
+    index = static_cast<std::uint32_t>(messages_.size());
+    messages_.push_back(message);
+  } else {
+    free_message_ = messages_[index].next;
+    messages_[index] = message;
+  }
+  messages_[index].next = kNone;
+  if (list.empty()) {
+    list.head = index;
+  } else {
+    messages_[list.tail].next = index;
+  }
+  list.tail = index;
+}
+
+Interpreter::Message Interpreter::TakeFirst(List& list) {
+  const std::uint32_t index = list.head;
+  const Message message = messages_[index];
+  list.head = message.next;
+  messages_[index].next = free_message_;
+  free_message_ = index;
+  return message;
+}
+
+}  // namespace trunkline

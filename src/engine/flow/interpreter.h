@@ -1,0 +1,199 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/flow/event_queue.h"
+#include "engine/flow/network.h"
+#include "engine/flow/problem.h"
+#include "trunkline/collective/schedule.h"
+#include "trunkline/engine/engine.h"
+
+namespace trunkline {
+
+// Where messages travel: connections over resources.
+struct TransferModel {
+  std::span<const Connection> connections;
+  std::span<const FlowHop> hops;
+  std::span<const Rate> capacities;
+  Time message_overhead;
+  Handshake handshake = Handshake::kEager;
+};
+
+// Executes programs of puts and waits as a conservative dataflow.
+//
+// Every program has a clock of its own and runs ahead as far as its inputs are known. A transfer on
+// a connection whose resources cannot bind, even with all connections at full rate, ends at a time
+// known when it is issued: it needs no event. The others are events in one queue, processed in
+// order of time and only when no program can run: nothing that runs later can precede them.
+class Interpreter {
+ public:
+  explicit Interpreter(const TransferModel& model);
+
+  // Reserves idle programs; returns the first id. Ids are dense.
+  std::uint32_t AddPrograms(std::uint32_t count);
+
+  // A participant's ops of one channel.
+  struct ChannelProgram {
+    const Schedule* schedule = nullptr;
+    const Pattern* pattern = nullptr;
+    // The connection of the pattern's pair i is connection_of[i].
+    std::span<const std::uint32_t> connection_of;
+    Participant position = 0;
+    std::uint32_t channel = 0;
+    std::uint32_t first_program = 0;  // of the participant's channel 0, for signals to oneself
+  };
+  // REQUIRES for each Start: the program is idle, and `time` is not before clock().
+  void Start(std::uint32_t program, const ChannelProgram& channel, Time time);
+  void StartSend(std::uint32_t program, std::uint32_t connection, Bytes bytes, Time time);
+  void StartReceive(std::uint32_t program, std::uint32_t connection, Time time);
+
+  // A program that has executed its last op and sent its last byte.
+  struct Finished {
+    std::uint32_t program = 0;
+    Time sent;  // when the message that it last waited for began its transfer
+    Time end;
+  };
+  // Runs one program that can; false when none can. Ends appear in finished(), to be taken there.
+  bool RunReady();
+  [[nodiscard]] std::vector<Finished>& finished() { return finished_; }
+
+  // Processes everything that happens at the next event time; false when nothing is left to happen.
+  // REQUIRES: no program can run.
+  bool Advance();
+
+  [[nodiscard]] Time clock() const { return clock_; }
+  // Something would happen only after the horizon of simulated time.
+  [[nodiscard]] bool past_horizon() const { return past_horizon_; }
+  [[nodiscard]] std::uint64_t transfers(std::uint32_t connection) const {
+    return states_[connection].transfers;
+  }
+  [[nodiscard]] std::int64_t bytes(std::uint32_t connection) const {
+    return states_[connection].bytes;
+  }
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+  [[nodiscard]] std::uint64_t solves() const { return network_.solves(); }
+
+  // What a program that is not idle waits for.
+  enum class Wait : std::uint8_t { kNothing, kSignal, kOwnSignal, kSlot, kTransfers };
+  [[nodiscard]] Wait wait(std::uint32_t program) const { return programs_[program].wait; }
+  // REQUIRES: wait(program) is kSignal or kSlot.
+  [[nodiscard]] std::uint32_t waits_on(std::uint32_t program) const {
+    return programs_[program].on;
+  }
+
+  // `time` + `delay`; beyond the horizon it stays and past_horizon() turns true.
+  Time Later(Time time, Time delay);
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  struct DecodedOp {
+    enum class Kind : std::uint8_t { kPut, kWait, kSignalSelf, kWaitSelf };
+    std::int64_t bytes = 0;
+    std::uint32_t target = 0;  // connection; kSignalSelf: program
+    Kind kind = Kind::kPut;
+  };
+  static constexpr std::size_t kBlock = 32;
+
+  // A put on its way (issue, bytes, program, transfer started at `sent`), an arrived signal or a
+  // released slot (time). Pooled; lists are first-in first-out.
+  struct Message {
+    Time time{};
+    Time sent{};
+    std::int64_t bytes = 0;
+    bool follows = false;  // it waited for the put before it
+    std::uint32_t program = kNone;
+    std::uint32_t next = kNone;
+  };
+  struct List {
+    std::uint32_t head = kNone;
+    std::uint32_t tail = kNone;
+    [[nodiscard]] bool empty() const { return head == kNone; }
+  };
+
+  struct Program {
+    ChannelProgram channel;
+    std::uint64_t next_op = 0;
+    std::uint64_t op_count = 0;
+    Time time;
+    Time last_sent;               // end of its last transfer so far
+    Time received_sent;           // see Finished::sent
+    std::uint32_t transfers = 0;  // puts whose transfer has no known end yet
+    std::uint32_t slots = 0;
+    std::uint32_t block = kNone;  // into blocks_
+    std::uint8_t cursor = 0;
+    std::uint8_t size = 0;
+    Wait wait = Wait::kNothing;
+    std::uint32_t on = kNone;
+    List own_signals;
+    // The peers of the last put and wait, and their connections.
+    Participant last_destination = kNone;
+    std::uint32_t last_outbound = 0;
+    Participant last_source = kNone;
+    std::uint32_t last_inbound = 0;
+  };
+
+  struct State {
+    Time free;  // when the sender's side is no longer busy
+    std::int64_t bytes = 0;
+    std::uint64_t transfers = 0;
+    std::uint64_t surplus = 0;      // see FluidTime
+    std::int64_t known_bytes = -1;  // a size, and how long it takes alone after a pause
+    Time known_duration;
+    std::uint64_t known_surplus = 0;
+    List outgoing;                      // puts whose transfer has not ended
+    List arrived;                       // signals that nobody has waited for
+    List released;                      // slots given back
+    std::uint32_t held = 0;             // slots taken and not known to be given back
+    std::uint32_t waiter = kNone;       // program that waits for the next signal
+    std::uint32_t slot_waiter = kNone;  // program that waits for a slot
+    std::uint32_t flow = kNone;         // in the network; kNone: its resources cannot bind
+    bool busy = false;                  // the first outgoing put is on its way
+  };
+
+  void FindContention();
+  void Begin(std::uint32_t program, Time time);
+  void Run(std::uint32_t id);
+  bool Refill(Program& program);
+  DecodedOp Decode(Program& program, const Op& op);
+  bool Put(std::uint32_t id, std::uint32_t connection, std::int64_t bytes);
+  bool TakeSlot(std::uint32_t id, std::uint32_t connection);
+  bool AwaitSignal(std::uint32_t id, std::uint32_t connection);
+  bool AwaitOwnSignal(std::uint32_t id);
+  void SignalSelf(std::uint32_t id, Time time);
+  void Finish(std::uint32_t id);
+  // Lets outgoing puts go as far as their times are known.
+  void Transmit(std::uint32_t connection);
+  void BeginTransfer(std::uint32_t connection);
+  void EndTransfer(std::uint32_t connection, Time end);
+  void CompletePut(std::uint32_t program, Time end);
+  void Deliver(std::uint32_t connection, Time arrival, Time sent);
+  void Receive(std::uint32_t id, std::uint32_t connection, Time arrival, Time sent);
+  void Wake(std::uint32_t id);
+  Time Duration(std::uint32_t connection, std::int64_t bytes, bool follows);
+
+  void Append(List& list, const Message& message);
+  Message TakeFirst(List& list);
+
+  TransferModel model_;
+  FlowNetwork network_;
+  std::vector<std::uint32_t> connection_of_flow_;
+  std::vector<State> states_;
+  std::vector<Program> programs_;
+  std::vector<std::uint32_t> ready_;
+  std::vector<Finished> finished_;
+  EventQueue begins_;  // by connection: when the first outgoing put begins its transfer
+  Time clock_;
+  std::uint64_t events_ = 0;
+  bool past_horizon_ = false;
+
+  std::vector<Message> messages_;
+  std::uint32_t free_message_ = kNone;
+  std::vector<std::array<DecodedOp, kBlock>> blocks_;
+  std::vector<std::uint32_t> free_blocks_;
+};
+
+}  // namespace trunkline

@@ -1,0 +1,415 @@
+#include "engine/flow/problem.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "trunkline/base/check.h"
+#include "trunkline/base/random.h"
+
+namespace trunkline {
+namespace {
+
+constexpr std::uint32_t kNone = ProgramShape::kNoSlot;
+
+template <typename T>
+std::uint32_t SlotOf(std::vector<T>& slots, const T& value) {
+  const auto found = std::ranges::find(slots, value);
+  const auto slot = static_cast<std::uint32_t>(found - slots.begin());
+  if (found == slots.end()) slots.push_back(value);
+  return slot;
+}
+
+ProgramShape ShapeOf(const Program& program, const TaskGraph& graph) {
+  ProgramShape shape;
+  const auto count = static_cast<std::uint32_t>(program.tasks.size());
+  std::map<std::pair<TaskKind, std::uint32_t>, std::uint32_t> last_with_role;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Task& task = program.tasks[i];
+    std::uint32_t slot = kNone;
+    switch (task.kind) {
+      case TaskKind::kCompute:
+        break;
+      case TaskKind::kCollective:
+        slot = SlotOf(shape.ports, {task.role, graph.collectives()[task.collective].protocol});
+        break;
+      case TaskKind::kSend:
+        slot = SlotOf(shape.sends, task.role);
+        break;
+      case TaskKind::kReceive:
+        slot = SlotOf(shape.receives, task.role);
+        break;
+    }
+    shape.slot.push_back(slot);
+    if (task.stream >= shape.streams.size()) shape.streams.resize(task.stream + 1U);
+    shape.streams[task.stream].push_back(i);
+    shape.role_predecessor.push_back(kNone);
+    if (task.kind == TaskKind::kCompute) continue;
+    const auto [role, new_role] = last_with_role.try_emplace({task.kind, task.role}, kNone);
+    if (!new_role) shape.role_predecessor.back() = role->second;
+    role->second = i;
+  }
+  return shape;
+}
+
+// The worst link class decides a step's software latency.
+HopClass ClassOf(const Fabric& fabric, const Route& route) {
+  HopClass worst = HopClass::kNvlink;
+  for (const Hop& hop : route.hops) {
+    const std::size_t resource = Index(hop.resource);
+    const LinkId link =
+        resource < fabric.link_count()
+            ? LinkId(resource)
+            : fabric.trunk_links(static_cast<std::uint32_t>(resource - fabric.link_count()))[0];
+    switch (fabric.link(link).kind) {
+      case LinkKind::kNetwork:
+        return HopClass::kNetwork;
+      case LinkKind::kPcie:
+      case LinkKind::kSocket:
+      case LinkKind::kC2c:
+        worst = HopClass::kPcie;
+        break;
+      case LinkKind::kNvlink:
+      case LinkKind::kXgmi:
+        break;
+    }
+  }
+  return worst;
+}
+
+class Builder {
+ public:
+  explicit Builder(const EngineInput& input)
+      : input_(input),
+        graph_(input.graph),
+        fabric_(input.router.fabric()),
+        resource_index_(fabric_.resource_count(), kNone) {}
+
+  Result<FlowProblem> Build();
+
+ private:
+  // The collectives that programs run on a communicator.
+  struct Usage {
+    std::vector<std::uint32_t> collectives;  // sorted
+    std::vector<std::uint64_t> merged;       // (program, port) already looked at
+  };
+
+  std::uint32_t IndexOf(ResourceId resource);
+  void CollectRanks();
+  void UsePort(std::uint32_t communicator, std::uint32_t program, std::uint32_t port);
+  std::uint32_t CommunicatorOf(RankId rank, const ProgramShape::Port& port);
+  Result<void> FindPatterns();
+  Result<std::uint32_t> PatternOf(const std::vector<std::uint32_t>& collectives,
+                                  std::uint32_t layout);
+  Result<std::shared_ptr<const Schedule>> ScheduleOf(std::uint32_t collective,
+                                                     std::uint32_t layout);
+  std::uint32_t LayoutOf(const std::vector<RankId>& members);
+  Result<void> ConnectCommunicators();
+  Result<void> ConnectPeers();
+  Result<void> Connect(RankId source, RankId destination, Protocol protocol, std::uint64_t flow);
+
+  const EngineInput& input_;
+  const TaskGraph& graph_;
+  const Fabric& fabric_;
+  FlowProblem problem_;
+  std::vector<std::uint32_t> resource_index_;  // by ResourceId: into problem_.resources
+  std::vector<Usage> usage_;                   // by communicator
+  std::map<std::pair<CommunicatorId, Protocol>, std::uint32_t> communicator_index_;
+  std::map<GroupLayout, std::uint32_t> layout_index_;
+  std::vector<const GroupLayout*> layouts_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::shared_ptr<const Schedule>> schedules_;
+  std::map<std::pair<std::vector<std::uint32_t>, std::uint32_t>, std::uint32_t> pattern_index_;
+};
+
+std::uint32_t Builder::IndexOf(ResourceId resource) {
+  std::uint32_t& index = resource_index_[Index(resource)];
+  if (index == kNone) {
+    index = static_cast<std::uint32_t>(problem_.resources.size());
+    problem_.resources.push_back(resource);
+    problem_.capacities.push_back(input_.router.capacity(resource));
+  }
+  return index;
+}
+
+std::uint32_t Builder::CommunicatorOf(RankId rank, const ProgramShape::Port& port) {
+  const CommunicatorId id = graph_.communicator(rank, port.role);
+  const auto next = static_cast<std::uint32_t>(problem_.communicators.size());
+  const auto [entry, is_new] = communicator_index_.try_emplace({id, port.protocol}, next);
+  if (is_new) {
+    FlowProblem::Communicator communicator;
+    communicator.id = id;
+    communicator.protocol = port.protocol;
+    communicator.members = graph_.members(id);
+    problem_.communicators.push_back(std::move(communicator));
+    usage_.emplace_back();
+  }
+  return entry->second;
+}
+
+void Builder::UsePort(std::uint32_t communicator, std::uint32_t program, std::uint32_t port) {
+  Usage& usage = usage_[communicator];
+  const std::uint64_t key = (std::uint64_t{program} << 32) | port;
+  if (std::ranges::find(usage.merged, key) != usage.merged.end()) return;
+  usage.merged.push_back(key);
+  const std::vector<Task>& tasks = graph_.program(program).tasks;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].kind != TaskKind::kCollective) continue;
+    if (problem_.shapes[program].slot[i] != port) continue;
+    const auto at = std::ranges::lower_bound(usage.collectives, tasks[i].collective);
+    if (at == usage.collectives.end() || *at != tasks[i].collective) {
+      usage.collectives.insert(at, tasks[i].collective);
+    }
+  }
+}
+
+void Builder::CollectRanks() {
+  for (std::uint32_t i = 0; i < graph_.program_count(); ++i) {
+    problem_.shapes.push_back(ShapeOf(graph_.program(i), graph_));
+  }
+  std::uint32_t seats = 0;
+  std::uint32_t peers = 0;
+  for (std::uint32_t i = 0; i < graph_.ranks(); ++i) {
+    FlowProblem::Rank rank;
+    rank.program = graph_.program_of(RankId(i));
+    const ProgramShape& shape = problem_.shapes[rank.program];
+    rank.first_seat = seats;
+    rank.first_send = peers;
+    rank.first_receive = peers + static_cast<std::uint32_t>(shape.sends.size());
+    seats += static_cast<std::uint32_t>(shape.ports.size());
+    peers = rank.first_receive + static_cast<std::uint32_t>(shape.receives.size());
+    for (std::uint32_t port = 0; port < shape.ports.size(); ++port) {
+      const std::uint32_t communicator = CommunicatorOf(RankId(i), shape.ports[port]);
+      UsePort(communicator, rank.program, port);
+      problem_.seats.push_back({communicator, 0});
+    }
+    problem_.ranks.push_back(rank);
+  }
+  problem_.peer_connections.resize(peers, kNone);
+  // Positions: one pass over the members of each communicator.
+  for (std::uint32_t c = 0; c < problem_.communicators.size(); ++c) {
+    const FlowProblem::Communicator& communicator = problem_.communicators[c];
+    for (std::uint32_t position = 0; position < communicator.members.size(); ++position) {
+      const FlowProblem::Rank& rank = problem_.ranks[Index(communicator.members[position])];
+      const std::size_t ports = problem_.shapes[rank.program].ports.size();
+      for (std::size_t port = 0; port < ports; ++port) {
+        FlowProblem::Seat& seat = problem_.seats[rank.first_seat + port];
+        if (seat.communicator == c) seat.position = position;
+      }
+    }
+  }
+}
+
+std::uint32_t Builder::LayoutOf(const std::vector<RankId>& members) {
+  GroupLayout layout;
+  std::unordered_map<std::uint32_t, std::uint32_t> order;
+  std::uint32_t next_node = 0;
+  for (const RankId rank : members) {
+    const Device& device = fabric_.device(input_.placement.endpoint(rank));
+    if (device.node == Device::kNoNode) {
+      layout.node.push_back(next_node++);
+    } else {
+      const auto [node, is_new] = order.try_emplace(device.node, next_node);
+      if (is_new) ++next_node;
+      layout.node.push_back(node->second);
+    }
+    layout.local.push_back(device.local);
+  }
+  const auto next = static_cast<std::uint32_t>(layouts_.size());
+  const auto [entry, is_new] = layout_index_.try_emplace(std::move(layout), next);
+  if (is_new) layouts_.push_back(&entry->first);
+  return entry->second;
+}
+
+Result<std::shared_ptr<const Schedule>> Builder::ScheduleOf(std::uint32_t collective,
+                                                            std::uint32_t layout) {
+  std::shared_ptr<const Schedule>& schedule = schedules_[{collective, layout}];
+  if (schedule) return schedule;
+  const CollectiveChoice& choice = graph_.collectives()[collective];
+  auto made = MakeSchedule(choice.algorithm, choice.spec, *layouts_[layout]);
+  if (!made) return std::unexpected(made.error());
+  if ((*made)->participants() > (*made)->ranks()) {
+    return Error("TL1601",
+                 fmt::format("the flow engine cannot run '{}': it reduces or multicasts inside "
+                             "switches",
+                             choice.algorithm),
+                 "choose an algorithm whose data moves between ranks only, or the analytic engine");
+  }
+  schedule = *std::move(made);
+  return schedule;
+}
+
+Result<std::uint32_t> Builder::PatternOf(const std::vector<std::uint32_t>& collectives,
+                                         std::uint32_t layout) {
+  const auto next = static_cast<std::uint32_t>(problem_.patterns.size());
+  const auto [entry, is_new] = pattern_index_.try_emplace({collectives, layout}, next);
+  if (!is_new) return entry->second;
+  Pattern pattern;
+  for (const std::uint32_t collective : collectives) {
+    auto schedule = ScheduleOf(collective, layout);
+    if (!schedule) return std::unexpected(schedule.error());
+    std::vector<Schedule::Pair> pairs = (*schedule)->pairs();
+    std::vector<Schedule::Pair> merged;
+    merged.reserve(pattern.pairs.size() + pairs.size());
+    std::ranges::set_union(pattern.pairs, pairs, std::back_inserter(merged));
+    pattern.pairs = std::move(merged);
+    pattern.channels = std::max(pattern.channels, (*schedule)->channels());
+    pattern.uses.push_back({collective, *std::move(schedule)});
+  }
+  const std::uint32_t members = layouts_[layout]->size();
+  pattern.first_outbound.assign(members + 1, 0);
+  pattern.first_inbound.assign(members + 1, 0);
+  for (std::uint32_t i = 0; i < pattern.pairs.size(); ++i) {
+    ++pattern.first_outbound[pattern.pairs[i].source + 1];
+    ++pattern.first_inbound[pattern.pairs[i].destination + 1];
+  }
+  for (std::uint32_t member = 0; member < members; ++member) {
+    pattern.first_outbound[member + 1] += pattern.first_outbound[member];
+    pattern.first_inbound[member + 1] += pattern.first_inbound[member];
+  }
+  // Pairs are sorted by source, so filling destinations in order sorts them by (source, channel).
+  std::vector<std::uint32_t> fill = pattern.first_inbound;
+  pattern.inbound.resize(pattern.pairs.size());
+  for (std::uint32_t i = 0; i < pattern.pairs.size(); ++i) {
+    pattern.inbound[fill[pattern.pairs[i].destination]++] = i;
+  }
+  problem_.patterns.push_back(std::move(pattern));
+  return next;
+}
+
+Result<void> Builder::FindPatterns() {
+  for (std::uint32_t c = 0; c < problem_.communicators.size(); ++c) {
+    FlowProblem::Communicator& communicator = problem_.communicators[c];
+    auto pattern = PatternOf(usage_[c].collectives, LayoutOf(communicator.members));
+    if (!pattern) return std::unexpected(pattern.error());
+    communicator.pattern = *pattern;
+  }
+  return {};
+}
+
+Result<void> Builder::Connect(RankId source, RankId destination, Protocol protocol,
+                              std::uint64_t flow) {
+  auto route = input_.router.FindRoute(input_.placement.endpoint(source),
+                                       input_.placement.endpoint(destination), flow);
+  if (!route) return std::unexpected(route.error());
+  Connection connection;
+  connection.source = source;
+  connection.destination = destination;
+  connection.first_hop = static_cast<std::uint32_t>(problem_.hops.size());
+  connection.hop_count = static_cast<std::uint32_t>(route->hops.size());
+  const std::int64_t payload = PayloadPer128(protocol);
+  for (const Hop& hop : route->hops) {
+    const double weight = hop.weight * 128 / static_cast<double>(payload);
+    problem_.hops.push_back(
+        {IndexOf(hop.resource),
+         static_cast<std::uint64_t>(weight * static_cast<double>(FlowHop::kOne))});
+  }
+  const auto limit = static_cast<Int128>(route->limit.bits_per_second()) * payload / 128;
+  connection.limit = LoneRate(problem_.hops_of(connection), problem_.capacities,
+                              Rate::BitsPerSecond(static_cast<std::int64_t>(limit)));
+  const HopClass hop_class = ClassOf(fabric_, *route);
+  connection.latency =
+      route->latency +
+      input_.transport
+          .step_latency[static_cast<std::size_t>(protocol)][static_cast<std::size_t>(hop_class)];
+  problem_.connections.push_back(connection);
+  return {};
+}
+
+Result<void> Builder::ConnectCommunicators() {
+  for (FlowProblem::Communicator& communicator : problem_.communicators) {
+    communicator.first_connection = static_cast<std::uint32_t>(problem_.connections.size());
+    for (const Schedule::Pair& pair : problem_.patterns[communicator.pattern].pairs) {
+      auto connected =
+          Connect(communicator.members[pair.source], communicator.members[pair.destination],
+                  communicator.protocol, HashCombine(Index(communicator.id), pair.channel));
+      if (!connected) return connected;
+    }
+  }
+  return {};
+}
+
+Result<void> Builder::ConnectPeers() {
+  // A send creates the connection, the receive of the role that pairs with it finds it.
+  std::map<std::pair<RankId, std::uint32_t>, std::uint32_t> by_sender;
+  const auto connect = [&](RankId source, RankId destination,
+                           std::uint32_t role) -> Result<std::uint32_t> {
+    const auto next = static_cast<std::uint32_t>(problem_.connections.size());
+    const auto [entry, is_new] = by_sender.try_emplace({source, role}, next);
+    if (is_new) {
+      auto connected = Connect(source, destination, Protocol::kSimple, ~std::uint64_t{role});
+      if (!connected) return std::unexpected(connected.error());
+    }
+    return entry->second;
+  };
+  for (std::uint32_t i = 0; i < problem_.ranks.size(); ++i) {
+    const FlowProblem::Rank& rank = problem_.ranks[i];
+    const ProgramShape& shape = problem_.shapes[rank.program];
+    for (std::size_t s = 0; s < shape.sends.size(); ++s) {
+      auto id = connect(RankId(i), graph_.peer(RankId(i), shape.sends[s]), shape.sends[s]);
+      if (!id) return std::unexpected(id.error());
+      problem_.peer_connections[rank.first_send + s] = *id;
+    }
+    for (std::size_t s = 0; s < shape.receives.size(); ++s) {
+      auto id = connect(graph_.peer(RankId(i), shape.receives[s]), RankId(i),
+                        graph_.reverse_role(shape.receives[s]));
+      if (!id) return std::unexpected(id.error());
+      problem_.peer_connections[rank.first_receive + s] = *id;
+    }
+  }
+  return {};
+}
+
+Result<FlowProblem> Builder::Build() {
+  if (graph_.ranks() > input_.placement.rank_count()) {
+    return Error("TL1600",
+                 fmt::format("the workload has {} ranks and the placement {}", graph_.ranks(),
+                             input_.placement.rank_count()),
+                 "place every rank");
+  }
+  CollectRanks();
+  if (auto found = FindPatterns(); !found) return std::unexpected(found.error());
+  if (auto connected = ConnectCommunicators(); !connected) {
+    return std::unexpected(connected.error());
+  }
+  if (auto connected = ConnectPeers(); !connected) return std::unexpected(connected.error());
+  return std::move(problem_);
+}
+
+}  // namespace
+
+const Schedule& Pattern::schedule(std::uint32_t collective) const {
+  const auto use = std::ranges::lower_bound(uses, collective, {}, &Use::collective);
+  TL_CHECK(use != uses.end() && use->collective == collective, "unknown collective", collective);
+  return *use->schedule;
+}
+
+std::uint32_t Pattern::Outbound(Participant source, Participant destination,
+                                std::uint32_t channel) const {
+  const auto first = pairs.begin() + first_outbound[source];
+  const auto last = pairs.begin() + first_outbound[source + 1];
+  const Schedule::Pair wanted{source, destination, channel};
+  const auto found = std::lower_bound(first, last, wanted);
+  TL_CHECK(found != last && *found == wanted, "an op names a pair that pairs() omits", source,
+           destination, channel);
+  return static_cast<std::uint32_t>(found - pairs.begin());
+}
+
+std::uint32_t Pattern::Inbound(Participant source, Participant destination,
+                               std::uint32_t channel) const {
+  const auto first = inbound.begin() + first_inbound[destination];
+  const auto last = inbound.begin() + first_inbound[destination + 1];
+  const auto found = std::lower_bound(
+      first, last, std::pair(source, channel), [this](std::uint32_t pair, const auto& wanted) {
+        return std::pair(pairs[pair].source, pairs[pair].channel) < wanted;
+      });
+  TL_CHECK(found != last && pairs[*found] == (Schedule::Pair{source, destination, channel}),
+           "an op names a pair that pairs() omits", source, destination, channel);
+  return *found;
+}
+
+Result<FlowProblem> BuildFlowProblem(const EngineInput& input) { return Builder(input).Build(); }
+
+}  // namespace trunkline

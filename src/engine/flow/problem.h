@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/flow/network.h"
+#include "trunkline/base/diagnostics.h"
+#include "trunkline/collective/schedule.h"
+#include "trunkline/engine/engine.h"
+
+// A run as the flow engine sees it: who talks to whom over which resources.
+namespace trunkline {
+
+// Everything that the members of a communicator run on it under one protocol. Communicators of
+// equal layout and use share one pattern.
+struct Pattern {
+  struct Use {
+    std::uint32_t collective = 0;  // index into TaskGraph::collectives()
+    std::shared_ptr<const Schedule> schedule;
+  };
+  std::vector<Use> uses;                      // by collective
+  std::vector<Schedule::Pair> pairs;          // of all schedules, sorted
+  std::vector<std::uint32_t> inbound;         // pair indices by (destination, source, channel)
+  std::vector<std::uint32_t> first_outbound;  // by member, into pairs; one more at the end
+  std::vector<std::uint32_t> first_inbound;   // by member, into inbound; one more at the end
+  std::uint32_t channels = 1;
+
+  [[nodiscard]] const Schedule& schedule(std::uint32_t collective) const;
+  // Index into pairs. REQUIRES: the pair exists.
+  [[nodiscard]] std::uint32_t Outbound(Participant source, Participant destination,
+                                       std::uint32_t channel) const;
+  [[nodiscard]] std::uint32_t Inbound(Participant source, Participant destination,
+                                      std::uint32_t channel) const;
+};
+
+// A way for messages from one rank to another: messages leave one at a time, in order. One for each
+// (source, destination, channel) of a communicator and protocol, and for each (rank, peer role).
+struct Connection {
+  RankId source{};
+  RankId destination{};
+  std::uint32_t first_hop = 0;
+  std::uint32_t hop_count = 0;
+  FlowRate limit;
+  Time latency;  // of the route and of the software step
+};
+
+// What a program asks of every rank that runs it.
+struct ProgramShape {
+  static constexpr std::uint32_t kNoSlot = UINT32_MAX;
+
+  struct Port {  // a communicator role with the protocol used on it
+    std::uint32_t role = 0;
+    Protocol protocol = Protocol::kSimple;
+    auto operator<=>(const Port&) const = default;
+  };
+  std::vector<Port> ports;
+  std::vector<std::uint32_t> sends;     // peer roles
+  std::vector<std::uint32_t> receives;  // peer roles
+  // By task: index into ports, sends or receives; kNoSlot for compute.
+  std::vector<std::uint32_t> slot;
+  // By task: the previous one of the same communicator or peer role, which it starts after;
+  // kNoSlot: none.
+  std::vector<std::uint32_t> role_predecessor;
+  std::vector<std::vector<std::uint32_t>> streams;  // the tasks of each, in program order
+};
+
+struct FlowProblem {
+  struct Communicator {
+    CommunicatorId id{};
+    Protocol protocol = Protocol::kSimple;
+    std::uint32_t pattern = 0;
+    std::uint32_t first_connection = 0;  // of pattern.pairs, in order
+    std::vector<RankId> members;
+  };
+  // A rank's place in a communicator.
+  struct Seat {
+    std::uint32_t communicator = 0;
+    Participant position = 0;
+  };
+  struct Rank {
+    std::uint32_t program = 0;
+    std::uint32_t first_seat = 0;     // of its program's ports, in order
+    std::uint32_t first_send = 0;     // of its program's sends: into peer_connections
+    std::uint32_t first_receive = 0;  // of its program's receives: into peer_connections
+  };
+
+  std::vector<ProgramShape> shapes;  // by program
+  std::vector<Rank> ranks;
+  std::vector<Seat> seats;
+  std::vector<std::uint32_t> peer_connections;
+  std::vector<Pattern> patterns;
+  std::vector<Communicator> communicators;
+  std::vector<Connection> connections;
+  std::vector<FlowHop> hops;
+  // The fabric's resources that any connection uses.
+  std::vector<ResourceId> resources;
+  std::vector<Rate> capacities;
+
+  [[nodiscard]] std::span<const FlowHop> hops_of(const Connection& connection) const {
+    return std::span(hops).subspan(connection.first_hop, connection.hop_count);
+  }
+};
+
+[[nodiscard]] Result<FlowProblem> BuildFlowProblem(const EngineInput& input);
+
+}  // namespace trunkline

@@ -1,0 +1,267 @@
+#include "engine/flow/task_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trunkline {
+namespace {
+
+constexpr Time kPending = Time::Picoseconds(-1);
+// How many steps pass between two looks at the stop token.
+constexpr std::uint64_t kPollInterval = 4096;
+
+bool IsTree(const CollectiveChoice& choice) {
+  return choice.algorithm.find("tree") != std::string::npos;
+}
+
+Time BaseLatency(const TransportModel& transport, const CollectiveChoice& choice) {
+  const auto protocol = static_cast<std::size_t>(choice.protocol);
+  return IsTree(choice) ? transport.tree_base_latency[protocol]
+                        : transport.ring_base_latency[protocol];
+}
+
+}  // namespace
+
+TaskRunner::TaskRunner(const EngineInput& input, const EngineOptions& options,
+                       const FlowProblem& problem, const Folding& folding)
+    : input_(input),
+      options_(options),
+      problem_(problem),
+      folding_(folding),
+      interpreter_({.connections = folding.connections,
+                    .hops = folding.hops,
+                    .capacities = folding.capacities,
+                    .message_overhead = input.transport.message_overhead,
+                    .handshake = options.handshake}) {
+  for (std::uint32_t rank = 0; rank < folding.ranks.size(); ++rank) AddRank(rank);
+}
+
+void TaskRunner::AddRank(std::uint32_t rank) {
+  const FlowProblem::Rank& whole = problem_.ranks[Index(folding_.ranks[rank])];
+  const ProgramShape& shape = problem_.shapes[whole.program];
+  ranks_.push_back({.first_task = static_cast<std::uint32_t>(times_.size()),
+                    .first_stream = static_cast<std::uint32_t>(streams_.size()),
+                    .first_port = static_cast<std::uint32_t>(ports_.size()),
+                    .first_peer_program = 0});
+  times_.resize(times_.size() + shape.slot.size(), {Time(), Time(), kPending});
+  for (std::uint32_t stream = 0; stream < shape.streams.size(); ++stream) {
+    streams_.emplace_back();
+    ready_.push_back({rank, stream});
+  }
+  for (std::uint32_t port = 0; port < shape.ports.size(); ++port) {
+    const FlowProblem::Seat& seat = problem_.seats[whole.first_seat + port];
+    const std::uint32_t channels =
+        problem_.patterns[problem_.communicators[seat.communicator].pattern].channels;
+    const auto index = static_cast<std::uint32_t>(ports_.size());
+    ports_.push_back(
+        {.first_program = interpreter_.AddPrograms(channels), .running = 0, .end = {}});
+    owners_.resize(owners_.size() + channels, {rank, index, kNone});
+  }
+  const auto peers = static_cast<std::uint32_t>(shape.sends.size() + shape.receives.size());
+  ranks_.back().first_peer_program = interpreter_.AddPrograms(peers);
+  owners_.resize(owners_.size() + peers, {rank, kNone, kNone});
+}
+
+Result<RunStatus> TaskRunner::Run() {
+  for (std::uint64_t step = 0;; ++step) {
+    if (step % kPollInterval == 0) {
+      if (options_.stop != nullptr && options_.stop->stop_requested()) {
+        return RunStatus::kInterrupted;
+      }
+      ReportProgress();
+    }
+    if (RunSomething()) continue;
+    if (interpreter_.past_horizon() || !interpreter_.Advance()) break;
+  }
+  if (interpreter_.past_horizon()) {
+    return Error("TL1602", "simulated time passes 100 days",
+                 "look for a rate or a size that is off by orders of magnitude");
+  }
+  return tasks_ended_ == times_.size() ? RunStatus::kFinished : RunStatus::kUnfinished;
+}
+
+bool TaskRunner::RunSomething() {
+  if (!interpreter_.finished().empty()) {
+    const Interpreter::Finished finished = interpreter_.finished().back();
+    interpreter_.finished().pop_back();
+    TakeFinished(finished);
+    return true;
+  }
+  if (!ready_.empty()) {
+    const ReadyStream stream = ready_.back();
+    ready_.pop_back();
+    AdvanceStream(stream.rank, stream.stream);
+    return true;
+  }
+  return interpreter_.RunReady();
+}
+
+void TaskRunner::AdvanceStream(std::uint32_t rank, std::uint32_t index) {
+  Stream& stream = streams_[ranks_[rank].first_stream + index];
+  const std::vector<std::uint32_t>& tasks = shape_of(rank).streams[index];
+  stream.blocked_on = kNone;
+  for (; stream.next < tasks.size(); ++stream.next) {
+    const std::uint32_t task = tasks[stream.next];
+    TaskTimes& times = At(rank, task);
+    if (Ended(times)) continue;  // it ended while the stream waited for it
+    const Time stream_free = stream.next == 0 ? Time() : At(rank, tasks[stream.next - 1]).end;
+    const Time start = StartOf(rank, task, stream_free, stream.blocked_on);
+    if (start < Time()) return;
+    times.start = start;
+    times.sent = start;
+    Launch(rank, task, start);
+    if (!Ended(times)) {
+      stream.blocked_on = task;
+      return;
+    }
+  }
+}
+
+Time TaskRunner::StartOf(std::uint32_t rank, std::uint32_t task, Time stream_free,
+                         std::uint32_t& blocked_on) {
+  Time start = stream_free;
+  const auto after = [&](std::uint32_t dependency) {
+    const TaskTimes& times = At(rank, dependency);
+    if (!Ended(times)) {
+      blocked_on = dependency;
+      return false;
+    }
+    start = std::max(start, times.end);
+    return true;
+  };
+  const Program& program = program_of(rank);
+  for (const std::uint32_t dependency : program.dependencies_of(program.tasks[task])) {
+    if (!after(dependency)) return kPending;
+  }
+  const std::uint32_t role = shape_of(rank).role_predecessor[task];
+  if (role != ProgramShape::kNoSlot && !after(role)) return kPending;
+  return start;
+}
+
+void TaskRunner::Launch(std::uint32_t rank, std::uint32_t index, Time start) {
+  const Task& task = program_of(rank).tasks[index];
+  const FlowProblem::Rank& whole = problem_.ranks[Index(folding_.ranks[rank])];
+  const std::uint32_t slot = shape_of(rank).slot[index];
+  const auto connection = [&](std::uint32_t first) {
+    return folding_.connection_class[problem_.peer_connections[first + slot]];
+  };
+  switch (task.kind) {
+    case TaskKind::kCompute:
+      End(rank, index, interpreter_.Later(start, task.duration));
+      break;
+    case TaskKind::kCollective:
+      LaunchCollective(rank, index, start);
+      break;
+    case TaskKind::kSend: {
+      const std::uint32_t program = ranks_[rank].first_peer_program + slot;
+      owners_[program].task = index;
+      interpreter_.StartSend(program, connection(whole.first_send), task.bytes, start);
+      break;
+    }
+    case TaskKind::kReceive: {
+      const auto sends = static_cast<std::uint32_t>(shape_of(rank).sends.size());
+      const std::uint32_t program = ranks_[rank].first_peer_program + sends + slot;
+      owners_[program].task = index;
+      interpreter_.StartReceive(program, connection(whole.first_receive), start);
+      break;
+    }
+  }
+}
+
+void TaskRunner::LaunchCollective(std::uint32_t rank, std::uint32_t index, Time start) {
+  const std::uint32_t collective = program_of(rank).tasks[index].collective;
+  const std::uint32_t slot = shape_of(rank).slot[index];
+  const FlowProblem::Rank& whole = problem_.ranks[Index(folding_.ranks[rank])];
+  const FlowProblem::Seat& seat = problem_.seats[whole.first_seat + slot];
+  const FlowProblem::Communicator& communicator = problem_.communicators[seat.communicator];
+  const Pattern& pattern = problem_.patterns[communicator.pattern];
+  if (communicator.members.size() == 1) {
+    End(rank, index, start);
+    return;
+  }
+  const Schedule& schedule = pattern.schedule(collective);
+  Port& port = ports_[ranks_[rank].first_port + slot];
+  const Time begin = interpreter_.Later(
+      start, BaseLatency(input_.transport, input_.graph.collectives()[collective]));
+  port.running = schedule.channels();
+  port.end = begin;
+  const auto connections = std::span(folding_.connection_class)
+                               .subspan(communicator.first_connection, pattern.pairs.size());
+  for (std::uint32_t channel = 0; channel < schedule.channels(); ++channel) {
+    const std::uint32_t program = port.first_program + channel;
+    owners_[program].task = index;
+    interpreter_.Start(program,
+                       {.schedule = &schedule,
+                        .pattern = &pattern,
+                        .connection_of = connections,
+                        .position = seat.position,
+                        .channel = channel,
+                        .first_program = port.first_program},
+                       begin);
+  }
+}
+
+void TaskRunner::TakeFinished(const Interpreter::Finished& finished) {
+  const Owner& owner = owners_[finished.program];
+  if (owner.port == kNone) {
+    if (program_of(owner.rank).tasks[owner.task].kind == TaskKind::kReceive) {
+      At(owner.rank, owner.task).sent = finished.sent;
+    }
+    End(owner.rank, owner.task, finished.end);
+    return;
+  }
+  Port& port = ports_[owner.port];
+  port.end = std::max(port.end, finished.end);
+  if (--port.running == 0) End(owner.rank, owner.task, port.end);
+}
+
+void TaskRunner::End(std::uint32_t rank, std::uint32_t task, Time end) {
+  At(rank, task).end = end;
+  ++tasks_ended_;
+  const std::size_t count = shape_of(rank).streams.size();
+  for (std::uint32_t stream = 0; stream < count; ++stream) {
+    if (streams_[ranks_[rank].first_stream + stream].blocked_on == task) {
+      ready_.push_back({rank, stream});
+    }
+  }
+}
+
+void TaskRunner::ReportProgress() {
+  if (options_.progress == nullptr || times_.empty()) return;
+  options_.progress->Update(static_cast<double>(tasks_ended_) / static_cast<double>(times_.size()),
+                            "simulating");
+}
+
+std::string TaskRunner::WaitsFor(std::uint32_t program) const {
+  const auto peer = [&](auto end) {
+    return Index(folding_.connections[interpreter_.waits_on(program)].*end);
+  };
+  switch (interpreter_.wait(program)) {
+    case Interpreter::Wait::kSignal:
+      return fmt::format("a message from rank {}", peer(&Connection::source));
+    case Interpreter::Wait::kSlot:
+      return fmt::format("rank {} to take earlier messages", peer(&Connection::destination));
+    case Interpreter::Wait::kOwnSignal:
+      return "another channel of its own";
+    case Interpreter::Wait::kTransfers:
+      return "its own messages to be received";
+    case Interpreter::Wait::kNothing:
+      break;
+  }
+  return {};
+}
+
+std::vector<BlockedTask> TaskRunner::Blocked() const {
+  std::vector<BlockedTask> blocked;
+  for (std::uint32_t program = 0; program < owners_.size(); ++program) {
+    const Owner& owner = owners_[program];
+    if (owner.task == kNone || Ended(times(owner.rank)[owner.task])) continue;
+    std::string waits_for = WaitsFor(program);
+    if (waits_for.empty()) continue;
+    blocked.push_back({folding_.ranks[owner.rank], owner.task, std::move(waits_for)});
+  }
+  return blocked;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/accounting.h"
+#include "engine/flow/fold.h"
+#include "engine/flow/interpreter.h"
+#include "engine/flow/problem.h"
+#include "trunkline/engine/engine.h"
+
+namespace trunkline {
+
+// Runs the task programs of the simulated ranks: streams start tasks, the interpreter moves their
+// messages.
+class TaskRunner {
+ public:
+  TaskRunner(const EngineInput& input, const EngineOptions& options, const FlowProblem& problem,
+             const Folding& folding);
+
+  // Runs to the end. Fails with TL1602 when simulated time leaves its horizon.
+  Result<RunStatus> Run();
+
+  // By task of a simulated rank's program. A task that never ended has an end before time zero.
+  [[nodiscard]] std::span<const TaskTimes> times(std::uint32_t rank) const {
+    const RankState& state = ranks_[rank];
+    return std::span(times_).subspan(state.first_task, program_of(rank).tasks.size());
+  }
+  [[nodiscard]] const Program& program_of(std::uint32_t rank) const {
+    return input_.graph.program(problem_.ranks[Index(folding_.ranks[rank])].program);
+  }
+  [[nodiscard]] static bool Ended(const TaskTimes& times) { return times.end >= Time(); }
+
+  // Tasks that are under way or wait for something outside their rank.
+  [[nodiscard]] std::vector<BlockedTask> Blocked() const;
+
+  [[nodiscard]] const Interpreter& interpreter() const { return interpreter_; }
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  struct RankState {
+    std::uint32_t first_task = 0;
+    std::uint32_t first_stream = 0;
+    std::uint32_t first_port = 0;
+    std::uint32_t first_peer_program = 0;  // the interpreter's, for sends, then receives
+  };
+  struct Stream {
+    std::uint32_t next = 0;            // into the program's list for this stream
+    std::uint32_t blocked_on = kNone;  // task
+  };
+  // A rank's part in the collective that its communicator runs now.
+  struct Port {
+    std::uint32_t first_program = 0;
+    std::uint32_t running = 0;  // channel programs that have not ended
+    Time end;
+  };
+  struct Owner {
+    std::uint32_t rank = 0;
+    std::uint32_t port = kNone;  // kNone: point to point
+    std::uint32_t task = kNone;
+  };
+  struct ReadyStream {
+    std::uint32_t rank = 0;
+    std::uint32_t stream = 0;
+  };
+
+  void AddRank(std::uint32_t rank);
+  bool RunSomething();
+  void AdvanceStream(std::uint32_t rank, std::uint32_t stream);
+  // When the task can start; before time zero: not known, and `blocked_on` says why.
+  Time StartOf(std::uint32_t rank, std::uint32_t task, Time stream_free, std::uint32_t& blocked_on);
+  void Launch(std::uint32_t rank, std::uint32_t task, Time start);
+  void LaunchCollective(std::uint32_t rank, std::uint32_t task, Time start);
+  void TakeFinished(const Interpreter::Finished& finished);
+  void End(std::uint32_t rank, std::uint32_t task, Time end);
+  void ReportProgress();
+  [[nodiscard]] std::string WaitsFor(std::uint32_t program) const;
+  [[nodiscard]] TaskTimes& At(std::uint32_t rank, std::uint32_t task) {
+    return times_[ranks_[rank].first_task + task];
+  }
+  [[nodiscard]] const ProgramShape& shape_of(std::uint32_t rank) const {
+    return problem_.shapes[problem_.ranks[Index(folding_.ranks[rank])].program];
+  }
+
+  const EngineInput& input_;
+  const EngineOptions& options_;
+  const FlowProblem& problem_;
+  const Folding& folding_;
+  Interpreter interpreter_;
+  std::vector<RankState> ranks_;
+  std::vector<TaskTimes> times_;
+  std::vector<Stream> streams_;
+  std::vector<Port> ports_;
+  std::vector<Owner> owners_;  // by the interpreter's program
+  std::vector<ReadyStream> ready_;
+  std::uint64_t tasks_ended_ = 0;
+};
+
+}  // namespace trunkline
