@@ -14,6 +14,8 @@ namespace {
 // Larger buffers than any machine has, and small enough that sums of sizes cannot overflow.
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 constexpr std::uint32_t kMostChannels = 1024;
+constexpr std::uint32_t kMostSlots = 4096;
+constexpr std::int64_t kMostSlices = std::int64_t{1} << 20;
 
 // The names of the algorithms that `keep` keeps.
 std::vector<std::string> Names(const std::function<bool(const Algorithm&)>& keep) {
@@ -53,10 +55,19 @@ void CheckSizes(const CollectiveSpec& spec, Diagnostics& problems) {
   if (spec.slice.count() < 0) {
     Add(problems, "TL1502", fmt::format("a slice of {} bytes is negative", spec.slice.count()),
         "0 takes the default, 512 KiB");
+  } else if (spec.slice.count() > 0 && bytes / spec.slice.count() > kMostSlices) {
+    Add(problems, "TL1502",
+        fmt::format("slices of {} bytes cut {} bytes into more than {} parts", spec.slice.count(),
+                    bytes, kMostSlices),
+        fmt::format("use slices of {} bytes or more", bytes / kMostSlices + 1));
   }
   if (spec.channels == 0 || spec.channels > kMostChannels) {
     Add(problems, "TL1504", fmt::format("{} channels is out of range", spec.channels),
         fmt::format("use 1 to {}", kMostChannels));
+  }
+  if (spec.slots > kMostSlots) {
+    Add(problems, "TL1504", fmt::format("{} slots is out of range", spec.slots),
+        fmt::format("use 1 to {}, or 0 for no limit", kMostSlots));
   }
 }
 
@@ -114,6 +125,15 @@ Diagnostics CheckSpec(const CollectiveSpec& spec, const GroupLayout& layout) {
 std::span<const Algorithm> Algorithms() {
   static const std::array kAlgorithms = {
       RingAlgorithm(),
+      TreeAlgorithm(),
+      DoubleBinaryTreeAlgorithm(),
+      RecursiveDoublingAlgorithm(),
+      HalvingDoublingAlgorithm(),
+      HierarchicalAlgorithm(),
+      PairwiseAlgorithm(),
+      DirectAlgorithm(),
+      BruckAlgorithm(),
+      SharpAlgorithm(),
   };
   return kAlgorithms;
 }

@@ -6,5 +6,14 @@
 namespace trunkline {
 
 Algorithm RingAlgorithm();
+Algorithm TreeAlgorithm();
+Algorithm DoubleBinaryTreeAlgorithm();
+Algorithm RecursiveDoublingAlgorithm();
+Algorithm HalvingDoublingAlgorithm();
+Algorithm HierarchicalAlgorithm();
+Algorithm PairwiseAlgorithm();
+Algorithm DirectAlgorithm();
+Algorithm BruckAlgorithm();
+Algorithm SharpAlgorithm();
 
 }  // namespace trunkline

@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <utility>
+
+#include "collective/registry.h"
+#include "collective/slices.h"
+#include "collective/tree_schedule.h"
+
+namespace trunkline {
+namespace {
+
+// Parent of `v` in the in-order binary tree that hangs below 0 and spans 1 … count - 1: odd numbers
+// are leaves, even ones are inside (the tree of NCCL; Sanders, Speck and Träff, Parallel Computing
+// 2009). REQUIRES: 0 < v < count.
+std::uint32_t InOrderParent(std::uint32_t v, std::uint32_t count) {
+  const std::uint32_t bit = v & (~v + 1);
+  const std::uint32_t above = (v ^ bit) | (bit << 1);
+  return above < count ? above : v ^ bit;
+}
+
+// The same of the second tree, where v takes the place of another number of different parity: its
+// mirror image where 1 … count - 1 are an even number, else its successor (the last, at odd place
+// 1, is then the only leaf of both). What is a leaf of one tree is inside the other, so that both
+// together load each node's link twice in each direction.
+std::uint32_t SecondParent(std::uint32_t v, std::uint32_t count) {
+  const std::uint32_t others = count - 1;
+  if (others % 2 == 0) {
+    const std::uint32_t parent = InOrderParent(count - v, count);
+    return parent == 0 ? 0 : count - parent;
+  }
+  const std::uint32_t parent = InOrderParent(v % others + 1, count);
+  return parent == 0 ? 0 : (parent + others - 2) % others + 1;
+}
+
+// The ranks of each node in order of local index.
+std::vector<std::vector<std::uint32_t>> RanksByNode(const GroupLayout& layout) {
+  std::vector<std::vector<std::uint32_t>> nodes(layout.node_count());
+  for (std::uint32_t rank = 0; rank < layout.size(); ++rank) {
+    nodes[layout.node[rank]].push_back(rank);
+  }
+  for (auto& ranks : nodes) {
+    std::stable_sort(ranks.begin(), ranks.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return layout.local[a] < layout.local[b];
+    });
+  }
+  return nodes;
+}
+
+// A tree over nodes whose heads talk to each other; the rest of a node hangs below its head as a
+// chain. Head of every node is the rank at position `head`, so that trees between nodes keep to one
+// rail and each channel to another.
+Tree NodeTree(const std::vector<std::vector<std::uint32_t>>& nodes, std::uint32_t ranks,
+              std::uint32_t root_node, std::size_t head, bool second) {
+  const auto count = static_cast<std::uint32_t>(nodes.size());
+  const auto member = [&](std::uint32_t node, std::size_t place) {
+    const auto& of_node = nodes[node];
+    return of_node[(head + place) % of_node.size()];
+  };
+  std::vector<Participant> parent(ranks, Tree::kNone);
+  for (std::uint32_t v = 0; v < count; ++v) {
+    const std::uint32_t node = (root_node + v) % count;
+    if (v > 0) {
+      const std::uint32_t above = second ? SecondParent(v, count) : InOrderParent(v, count);
+      parent[member(node, 0)] = member((root_node + above) % count, 0);
+    }
+    for (std::size_t place = 1; place < nodes[node].size(); ++place) {
+      parent[member(node, place)] = member(node, place - 1);
+    }
+  }
+  return Tree(std::move(parent));
+}
+
+bool Supports(Primitive primitive) {
+  return primitive == Primitive::kAllReduce || primitive == Primitive::kBroadcast ||
+         primitive == Primitive::kReduce;
+}
+
+Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
+                                             const GroupLayout& layout) {
+  const auto nodes = RanksByNode(layout);
+  const std::uint32_t root_node = layout.node[spec.root];
+  const bool rooted = spec.primitive != Primitive::kAllReduce;
+  const auto& around_root = nodes[root_node];
+  const auto root_place = static_cast<std::size_t>(
+      std::find(around_root.begin(), around_root.end(), spec.root) - around_root.begin());
+  std::vector<Tree> trees;
+  for (std::uint32_t channel = 0; channel < spec.channels; ++channel) {
+    for (const bool second : {false, true}) {
+      trees.push_back(
+          NodeTree(nodes, layout.size(), root_node, rooted ? root_place : channel, second));
+    }
+  }
+  const auto slices = SliceCount(spec, std::int64_t{2} * spec.channels);
+  return std::make_shared<TreeSchedule>("double_binary_tree", spec, layout.size(), std::move(trees),
+                                        layout.size(), slices);
+}
+
+}  // namespace
+
+Algorithm DoubleBinaryTreeAlgorithm() {
+  return {.name = "double_binary_tree",
+          .summary = "two complementary pipelined trees over nodes, half the data on each",
+          .cost =
+              "all_reduce: about 4 log2 p steps to fill, then 2n bytes sent by each rank; "
+              "broadcast, reduce: half of both",
+          .supports = Supports,
+          .make = Make};
+}
+
+}  // namespace trunkline
