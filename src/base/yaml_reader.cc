@@ -119,6 +119,9 @@ bool YamlValue::is_list() const { return tree_->nodes[node_].kind == YamlNode::K
 bool YamlValue::is_scalar() const { return tree_->nodes[node_].kind == YamlNode::Kind::kScalar; }
 bool YamlValue::is_null() const { return tree_->nodes[node_].kind == YamlNode::Kind::kNull; }
 SourcePosition YamlValue::where() const { return tree_->Where(node_); }
+std::string YamlValue::excerpt() const {
+  return tree_->Excerpt(where(), tree_->nodes[node_].source);
+}
 const std::string& YamlValue::text() const { return tree_->nodes[node_].text; }
 
 void YamlValue::Error(std::string code, std::string message, std::string hint) const {
@@ -127,6 +130,16 @@ void YamlValue::Error(std::string code, std::string message, std::string hint) c
 
 void YamlValue::Warn(std::string code, std::string message, std::string hint) const {
   tree_->Note(Severity::kWarning, node_, std::move(code), std::move(message), std::move(hint));
+}
+
+void YamlValue::Adopt(const Diagnostics& diagnostics) const {
+  for (const Diagnostic& d : diagnostics) {
+    if (d.where.file.empty()) {
+      tree_->Note(d.severity, node_, d.code, d.message, d.hint);
+    } else {
+      tree_->diagnostics.push_back(d);
+    }
+  }
 }
 
 bool YamlValue::Mistyped(std::string_view wanted) const {
@@ -367,6 +380,11 @@ Result<YamlDocument> YamlDocument::ReadFile(const std::string& path, YamlStyle s
 }
 
 YamlMap YamlDocument::root() const { return YamlMap(YamlValue(tree_.get(), tree_->root)); }
+
+std::size_t YamlDocument::error_count() const {
+  return static_cast<std::size_t>(
+      std::ranges::count(tree_->diagnostics, Severity::kError, &Diagnostic::severity));
+}
 
 Diagnostics YamlDocument::TakeDiagnostics() {
   if (tree_->style == YamlStyle::kOurs) NoteUnknownKeys(*tree_);

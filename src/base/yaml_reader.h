@@ -60,6 +60,7 @@ class YamlValue {
   [[nodiscard]] bool is_scalar() const;
   [[nodiscard]] bool is_null() const;
   [[nodiscard]] SourcePosition where() const;
+  [[nodiscard]] std::string excerpt() const;  // the source line
   // The characters of a scalar as written, without quotes; empty for anything else.
   [[nodiscard]] const std::string& text() const;
 
@@ -87,6 +88,8 @@ class YamlValue {
   // Notes a problem of this value, with its place and source line.
   void Error(std::string code, std::string message, std::string hint = "") const;
   void Warn(std::string code, std::string message, std::string hint = "") const;
+  // Notes what another reader found: those without a place get that of this value.
+  void Adopt(const Diagnostics& diagnostics) const;
 
  private:
   friend class YamlMap;
@@ -176,6 +179,8 @@ class YamlDocument {
   // their index. Diagnostics about the new value name `label` ("--set 1") as their file.
   void Override(std::string_view assignment, const std::string& label);
 
+  // Errors noted so far, keys that nobody has asked for not among them.
+  [[nodiscard]] std::size_t error_count() const;
   // Everything noted so far, with the keys that nobody asked for; warnings included. Call it once,
   // when all has been read.
   [[nodiscard]] Diagnostics TakeDiagnostics();

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "trunkline/base/diagnostics.h"
+#include "trunkline/base/progress.h"
+#include "trunkline/engine/engine.h"
+#include "trunkline/scenario/result.h"
+#include "trunkline/scenario/scenario.h"
+
+namespace trunkline {
+
+// What of a run is not the scenario's: how to compute it, never what.
+struct RunOptions {
+  bool fold = true;
+  bool memo = true;
+  Handshake handshake = Handshake::kEager;
+  ProgressSink* progress = nullptr;
+  const StopToken* stop = nullptr;
+};
+
+// Builds what the scenario describes, runs its engine and sums up: the one entry point of command
+// line and library users. Fails when an input contradicts another (TL12xx to TL16xx); a run that
+// ended badly (deadlocked, interrupted, does not fit in memory) is a result that says so.
+[[nodiscard]] Result<RunResult> RunScenario(const Scenario& scenario, const RunOptions& options = {});
+
+}  // namespace trunkline

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "trunkline/base/diagnostics.h"
+#include "trunkline/base/units.h"
+#include "trunkline/collective/primitive.h"
+#include "trunkline/fabric/build.h"
+#include "trunkline/fabric/route.h"
+#include "trunkline/training/model.h"
+#include "trunkline/training/plan.h"
+#include "trunkline/transport/transport.h"
+
+// A scenario: what runs on which cluster, as read from YAML (docs/scenario.md).
+namespace trunkline {
+
+enum class EngineKind : std::uint8_t { kAnalytic, kFlow };
+[[nodiscard]] const char* ToString(EngineKind kind);
+
+enum class PlacementKind : std::uint8_t { kPacked, kRandom };
+
+struct ClusterSpec {
+  std::shared_ptr<const BuiltFabric> fabric;  // servers included
+  RoutingPolicy routing = RoutingPolicy::kAdaptive;
+  GpuDirect gpudirect = GpuDirect::kOn;
+  TransportModel transport;
+  std::string transport_name;  // "infiniband"; "ideal" has no cost of its own
+  PlacementKind placement = PlacementKind::kPacked;
+};
+
+// `workload.training`: one step of a model under a plan that fits the cluster.
+struct TrainingJob {
+  ModelConfig model;
+  TrainingPlan plan;
+};
+
+// `workload.collective`: one collective over all ranks at each size.
+struct CollectiveJob {
+  Primitive primitive = Primitive::kAllReduce;
+  std::vector<Bytes> sizes;  // as nccl-tests counts them; ascending
+  std::string algorithm = "auto";
+  std::optional<Protocol> protocol;  // none: chosen by cost
+  std::uint32_t channels = 0;        // 0: chosen by cost
+  std::string dtype = "float";
+  std::uint32_t element_bytes = 4;
+  std::uint32_t root = 0;
+  std::uint32_t ranks = 0;
+};
+
+struct Scenario {
+  std::string name;  // the file's stem unless `name` says otherwise
+  ClusterSpec cluster;
+  std::variant<TrainingJob, CollectiveJob> workload;
+  EngineKind engine = EngineKind::kFlow;
+  std::uint64_t seed = 1;
+  std::vector<std::string> assumptions;  // what was chosen where the file is silent
+  Diagnostics warnings;
+};
+
+// `key.path=value`, which replaces or adds a key before anything is read; `label` is named as the
+// file in diagnostics ("--set 1").
+struct Assignment {
+  std::string text;
+  std::string label;
+};
+
+// Every problem of the file is reported, with its place: unknown keys, units, ranges, and plans that
+// contradict the model or the cluster (TL11xx to TL14xx).
+[[nodiscard]] Result<Scenario> ReadScenario(const std::string& path,
+                                            std::span<const Assignment> assignments = {});
+// `file` names the text in diagnostics; model and node files are sought beside it.
+[[nodiscard]] Result<Scenario> ParseScenario(std::string_view text, const std::string& file,
+                                             std::span<const Assignment> assignments = {});
+
+}  // namespace trunkline

@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include "scenario/reader.h"
+#include "trunkline/collective/algorithm.h"
+
+namespace trunkline {
+namespace {
+
+struct ElementType {
+  std::string name;
+  std::uint32_t bytes = 0;
+};
+
+// nccl-tests' names and PyTorch's.
+const Words<ElementType>& ElementTypes() {
+  static const Words<ElementType> kTypes = {
+      {"float", {"float", 4}},   {"fp32", {"float", 4}},        {"half", {"half", 2}},
+      {"fp16", {"half", 2}},     {"bfloat16", {"bfloat16", 2}}, {"bf16", {"bfloat16", 2}},
+      {"double", {"double", 8}}, {"int8", {"int8", 1}},         {"uint8", {"uint8", 1}},
+      {"int32", {"int32", 4}},   {"uint32", {"uint32", 4}},     {"int64", {"int64", 8}},
+      {"uint64", {"uint64", 8}}, {"fp8", {"f8e4m3", 1}},
+  };
+  return kTypes;
+}
+
+std::string PrimitiveNames() {
+  std::string names;
+  for (int i = 0; i <= static_cast<int>(Primitive::kBarrier); ++i) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", ToString(static_cast<Primitive>(i)));
+  }
+  return names;
+}
+
+void ReadPrimitive(const YamlMap& map, CollectiveJob& job) {
+  const auto value = map.Required("primitive");
+  std::string text;
+  if (!value || !value->Read(text)) return;
+  const auto primitive = ParsePrimitive(text);
+  if (!primitive) {
+    std::vector<std::string> known;
+    for (int i = 0; i <= static_cast<int>(Primitive::kBarrier); ++i) {
+      known.emplace_back(ToString(static_cast<Primitive>(i)));
+    }
+    const std::string match = ClosestMatch(text, known);
+    value->Error("TL1109", fmt::format("'{}' is no collective", text),
+                 match.empty() ? "choose one of: " + PrimitiveNames()
+                               : fmt::format("did you mean '{}'?", match));
+  } else if (*primitive == Primitive::kAllToAllV) {
+    value->Error("TL1202", "all_to_all_v needs a matrix of sizes, which scenarios do not hold yet",
+                 "use all_to_all");
+  } else {
+    job.primitive = *primitive;
+  }
+}
+
+// One `size`, a list of `sizes`, or from … to by a factor.
+void ReadSizes(const YamlMap& map, CollectiveJob& job) {
+  constexpr std::size_t kMostSizes = 256;
+  constexpr Bytes kLargest{std::int64_t{1} << 50};
+  const auto bounded = [&](const YamlValue& value) {
+    Bytes size;
+    if (!value.Read(size)) return;
+    if (size > kLargest) {
+      value.Error("TL1108", fmt::format("{} is out of range", value.text()), "write at most 1 PiB");
+      return;
+    }
+    job.sizes.push_back(size);
+  };
+  const auto size = map.Find("size");
+  const auto sizes = map.Find("sizes");
+  const auto from = map.Find("from");
+  const auto to = map.Find("to");
+  std::int64_t factor = 2;
+  map.Read("factor", factor, IntRange{.min = 2, .max = 1024});
+  if (int{size.has_value()} + int{sizes.has_value()} + int{from || to} != 1) {
+    if (job.primitive != Primitive::kBarrier) {
+      map.Error("TL1205", "the sizes to run are not given exactly once",
+                "write one of `size: 1 GiB`, `sizes: [1 MiB, 1 GiB]` or `from: 8 B` with "
+                "`to: 8 GiB` and `factor: 2`");
+    }
+    return;
+  }
+  if (size) bounded(*size);
+  if (sizes) {
+    const auto elements = sizes->AsList();
+    if (!elements) return;
+    for (const YamlValue& element : *elements) bounded(element);
+    if (elements->empty() || elements->size() > kMostSizes) {
+      sizes->Error("TL1108", fmt::format("{} sizes", elements->size()),
+                   fmt::format("write from 1 to {} sizes", kMostSizes));
+    }
+  }
+  if (!from && !to) return;
+  const auto first = from ? map.Required("from") : map.Required("to");
+  bounded(*first);
+  const std::size_t count = job.sizes.size();
+  if (to) bounded(*to);
+  if (count == 0 || (to && job.sizes.size() != count + 1)) return;
+  const Bytes last = job.sizes.back();
+  if (last < job.sizes.front()) {
+    to->Error("TL1205", "`to` is smaller than `from`", "exchange the two");
+    return;
+  }
+  job.sizes.resize(1);
+  while (job.sizes.back().count() <= last.count() / factor) {
+    job.sizes.push_back(job.sizes.back() * factor);
+  }
+}
+
+void ReadAlgorithm(const YamlMap& map, CollectiveJob& job) {
+  const auto value = map.Find("algorithm");
+  if (!value || !value->Read(job.algorithm) || job.algorithm == "auto") return;
+  std::vector<std::string> known = {"auto"};
+  for (const Algorithm& algorithm : Algorithms()) {
+    if (algorithm.supports(job.primitive)) known.emplace_back(algorithm.name);
+  }
+  const Algorithm* algorithm = FindAlgorithm(job.algorithm);
+  if (algorithm != nullptr && algorithm->supports(job.primitive)) return;
+  const std::string match = ClosestMatch(job.algorithm, known);
+  value->Error(
+      "TL1109",
+      fmt::format("{} does not do {}", algorithm ? job.algorithm : "'" + job.algorithm + "'",
+                  ToString(job.primitive)),
+      match.empty() ? fmt::format("choose one of: {}", fmt::join(known, ", "))
+                    : fmt::format("did you mean '{}'?", match));
+}
+
+}  // namespace
+
+void ReadCollective(const YamlValue& value, std::int64_t endpoints, Scenario& scenario) {
+  static const Words<std::optional<Protocol>> kProtocols = {{"auto", std::nullopt},
+                                                            {"simple", Protocol::kSimple},
+                                                            {"ll", Protocol::kLl},
+                                                            {"ll128", Protocol::kLl128}};
+  const auto map = value.AsMap();
+  if (!map) return;
+  CollectiveJob job;
+  ReadPrimitive(*map, job);
+  ReadSizes(*map, job);
+  ReadAlgorithm(*map, job);
+  map->Read("protocol", job.protocol, kProtocols);
+  map->Read("channels", job.channels, IntRange{.min = 1, .max = 64});
+  ElementType type{"float", 4};
+  map->Read("dtype", type, ElementTypes());
+  job.dtype = type.name;
+  job.element_bytes = type.bytes;
+
+  job.ranks = static_cast<std::uint32_t>(endpoints);
+  if (const auto ranks = map->Find("ranks")) {
+    if (ranks->Read(job.ranks, IntRange{.min = 1, .max = 10'000'000}) && endpoints > 0 &&
+        job.ranks > endpoints) {
+      ranks->Error("TL1206", fmt::format("{} ranks on {} endpoints", job.ranks, endpoints),
+                   "use more nodes or fewer ranks");
+    }
+  }
+  map->Read("root", job.root, IntRange{.min = 0, .max = std::int64_t{job.ranks} - 1});
+  for (Bytes& size : job.sizes) {
+    // nccl-tests rounds down to whole elements; nothing smaller than one is sent.
+    const std::int64_t whole = size.count() - size.count() % job.element_bytes;
+    size = Bytes(std::max<std::int64_t>(whole, job.element_bytes));
+  }
+  if (job.primitive == Primitive::kBarrier) job.sizes = {Bytes(0)};
+  scenario.workload = std::move(job);
+}
+
+}  // namespace trunkline

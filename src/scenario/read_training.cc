@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+
+#include "scenario/reader.h"
+
+namespace trunkline {
+namespace {
+
+constexpr IntRange kExtent{.min = 1, .max = 1'000'000};
+
+void ReadParallel(const YamlMap& parallel, TrainingPlan& plan) {
+  static const Words<PipelineSchedule> kSchedules = {
+      {"gpipe", PipelineSchedule::kGpipe},
+      {"1f1b", PipelineSchedule::kOneFOneB},
+      {"interleaved", PipelineSchedule::kInterleaved}};
+  parallel.Read("tp", plan.tp, kExtent);
+  parallel.Read("pp", plan.pp, kExtent);
+  parallel.Read("dp", plan.dp, kExtent);
+  parallel.Read("cp", plan.cp, kExtent);
+  parallel.Read("vp", plan.vp, kExtent);
+  parallel.Read("zero", plan.zero, IntRange{.min = 0, .max = 3});
+  parallel.Read("sequence_parallel", plan.sequence_parallel);
+  parallel.Read("schedule", plan.schedule, kSchedules);
+  parallel.Read("order", plan.order);
+  parallel.Read("layout", plan.layout, IntRange{.min = 0, .max = 1'000'000});
+  if (const auto fsdp = parallel.Map("fsdp")) {
+    fsdp->Require("shard_size", plan.fsdp_shard_size, kExtent);
+  }
+  RefuseReserved(parallel, "ep", "expert parallelism");
+  RefuseReserved(parallel, "etp", "expert tensor parallelism");
+}
+
+// `overlap: false` switches everything off; a mapping names each.
+void ReadOverlap(const YamlMap& training, TrainingPlan& plan) {
+  const auto overlap = training.Find("overlap");
+  if (!overlap) return;
+  if (overlap->is_scalar()) {
+    bool all = true;
+    if (!overlap->Read(all)) return;
+    plan.overlap_grad_reduce = plan.overlap_param_gather = plan.overlap_p2p = all;
+    plan.overlap_tp = all;
+    return;
+  }
+  if (const auto map = overlap->AsMap()) {
+    map->Read("grad_reduce", plan.overlap_grad_reduce);
+    map->Read("param_gather", plan.overlap_param_gather);
+    map->Read("tp", plan.overlap_tp);
+    map->Read("p2p", plan.overlap_p2p);
+  }
+}
+
+void ReadNumerics(const YamlMap& training, TrainingPlan& plan) {
+  static const Words<Precision> kPrecisions = {{"bf16", Precision::kBf16},
+                                               {"fp16", Precision::kFp16},
+                                               {"fp32", Precision::kFp32},
+                                               {"fp8", Precision::kFp8}};
+  static const Words<Recompute> kRecomputes = {
+      {"none", Recompute::kNone}, {"selective", Recompute::kSelective}, {"full", Recompute::kFull}};
+  static const Words<Optimizer> kOptimizers = {{"adam", Optimizer::kAdam},
+                                               {"sgd", Optimizer::kSgd}};
+  static const Words<bool> kGradients = {{"fp32", true}, {"bf16", false}};
+  training.Read("precision", plan.precision, kPrecisions);
+  training.Read("recompute", plan.recompute, kRecomputes);
+  training.Read("optimizer", plan.optimizer, kOptimizers);
+  training.Read("gradients", plan.grad_fp32, kGradients);
+  training.Read("flash_attention", plan.flash_attention);
+}
+
+// Relative to the scenario when `name` is written in it, to the current folder when it comes from
+// the command line.
+std::string PathBeside(const std::string& file, const YamlValue& name) {
+  if (name.where().file != file) return name.text();
+  return (std::filesystem::path(file).parent_path() / name.text()).string();
+}
+
+// The key that a contradiction of the plan is about: where its message points.
+YamlValue Culprit(const YamlMap& training, const YamlValue& whole, const std::string& code) {
+  static const std::map<std::string, std::string> kKeys = {{"TL1326", "global_batch"},
+                                                           {"TL1328", "sequence"}};
+  static const std::map<std::string, std::string> kParallelKeys = {{"TL1323", "schedule"},
+                                                                   {"TL1325", "layout"},
+                                                                   {"TL1327", "fsdp"},
+                                                                   {"TL1329", "cp"},
+                                                                   {"TL1330", "order"}};
+  if (const auto key = kKeys.find(code); key != kKeys.end()) {
+    return training.Find(key->second).value_or(whole);
+  }
+  const auto parallel = training.Find("parallel");
+  if (!parallel || !parallel->is_map()) return whole;
+  if (const auto key = kParallelKeys.find(code); key != kParallelKeys.end()) {
+    return parallel->AsMap()->Find(key->second).value_or(*parallel);
+  }
+  return *parallel;
+}
+
+}  // namespace
+
+void ReadTraining(const std::string& file, const YamlValue& value, std::int64_t endpoints,
+                  Scenario& scenario) {
+  const auto training = value.AsMap();
+  if (!training) return;
+  TrainingJob job;
+  TrainingPlan& plan = job.plan;
+  if (const auto parallel = training->Map("parallel")) ReadParallel(*parallel, plan);
+  training->Require("micro_batch", plan.micro_batch, kExtent);
+  training->Require("global_batch", plan.global_batch, IntRange{.min = 1, .max = 100'000'000});
+  training->Read("sequence", plan.sequence, IntRange{.min = 1, .max = 100'000'000});
+  ReadNumerics(*training, plan);
+  ReadOverlap(*training, plan);
+  if (const auto algorithms = training->Map("algorithms")) {
+    algorithms->Read("tp", plan.tp_algorithm);
+    algorithms->Read("dp", plan.dp_algorithm);
+  }
+
+  const auto model_name = training->Required("model");
+  std::string text;
+  if (!model_name || !model_name->Read(text)) return;
+  Result<ModelConfig> model = ReadModelConfig(PathBeside(file, *model_name));
+  if (!model) {
+    model_name->Adopt(model.error());
+    return;
+  }
+  job.model = std::move(*model);
+  if (plan.sequence == 0) {
+    plan.sequence = job.model.max_positions;
+    scenario.assumptions.push_back(
+        fmt::format("sequence: {} tokens, all positions of the model", plan.sequence));
+  }
+  if (endpoints > 0) {
+    for (const Diagnostic& problem : CheckPlan(job.model, plan, endpoints)) {
+      Culprit(*training, value, problem.code).Adopt({problem});
+    }
+  }
+  scenario.workload = std::move(job);
+}
+
+}  // namespace trunkline

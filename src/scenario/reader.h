@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/yaml_reader.h"
+#include "trunkline/fabric/build.h"
+#include "trunkline/scenario/scenario.h"
+
+// The parts of a scenario's reader, one file each. All note their problems in the document.
+namespace trunkline {
+
+// Refuses a key of the contract that no model reads yet. TL1202.
+void RefuseReserved(const YamlMap& map, std::string_view key, const std::string& what);
+
+void ReadCluster(const YamlMap& cluster, FabricSpec& fabric, ClusterSpec& spec);
+void ReadFaults(const YamlMap& root, FabricSpec& spec);
+// `file` is the scenario's path; `endpoints` are those of the cluster, 0 when it could not be
+// built.
+void ReadTraining(const std::string& file, const YamlValue& training, std::int64_t endpoints,
+                  Scenario& scenario);
+void ReadCollective(const YamlValue& collective, std::int64_t endpoints, Scenario& scenario);
+
+}  // namespace trunkline

@@ -1,0 +1,178 @@
+#include "trunkline/scenario/run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <ctime>
+
+#include "scenario/choose.h"
+#include "scenario/resolved_graph.h"
+#include "scenario/summary.h"
+#include "trunkline/base/check.h"
+#include "trunkline/fabric/catalog.h"
+
+namespace trunkline {
+namespace {
+
+double CpuSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// Ranks whose timelines are kept: the first of every program, at most this many.
+constexpr std::size_t kRecordedRanks = 32;
+
+std::vector<RankId> RanksThatMatter(const TaskGraph& graph) {
+  std::vector<RankId> ranks;
+  std::vector<char> seen(graph.program_count(), 0);
+  for (std::uint32_t r = 0; r < graph.ranks() && ranks.size() < kRecordedRanks; ++r) {
+    char& known = seen[graph.program_of(RankId{r})];
+    if (known == 0) ranks.push_back(RankId{r});
+    known = 1;
+  }
+  return ranks;
+}
+
+// One run in the making.
+class Run {
+ public:
+  Run(const Scenario& scenario, const RunOptions& options)
+      : scenario_(scenario), options_(options) {}
+
+  Result<RunResult> Execute() {
+    const auto wall = std::chrono::steady_clock::now();
+    const double cpu = CpuSeconds();
+    Prepare();
+    const auto done = std::holds_alternative<TrainingJob>(scenario_.workload)
+                          ? RunTraining(std::get<TrainingJob>(scenario_.workload))
+                          : RunCollective(std::get<CollectiveJob>(scenario_.workload));
+    if (!done) return std::unexpected(done.error());
+    result_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
+    result_.cpu_s = CpuSeconds() - cpu;
+    return std::move(result_);
+  }
+
+ private:
+  void Prepare() {
+    const ClusterSpec& cluster = scenario_.cluster;
+    result_.title = scenario_.name;
+    result_.engine = ToString(scenario_.engine);
+    result_.seed = scenario_.seed;
+    result_.assumptions = scenario_.assumptions;
+    result_.warnings = scenario_.warnings;
+    result_.fabric = std::shared_ptr<const Fabric>(cluster.fabric, &cluster.fabric->fabric);
+    result_.transport = cluster.transport;
+    result_.cluster_summary = fmt::format("{}; {} transport, {} routing", cluster.fabric->summary,
+                                          cluster.transport_name, ToString(cluster.routing));
+    RouterOptions routing;
+    routing.policy = cluster.routing;
+    routing.gpudirect = cluster.gpudirect;
+    routing.seed = scenario_.seed;
+    routing.payload_bytes = cluster.transport.mtu.count();
+    routing.wire_bytes = (cluster.transport.mtu + cluster.transport.packet_overhead).count();
+    result_.router = std::make_shared<const Router>(*result_.fabric, routing);
+  }
+
+  Result<void> Place(std::size_t ranks) {
+    auto placement = scenario_.cluster.placement == PlacementKind::kPacked
+                         ? PackedPlacement(*result_.fabric, ranks)
+                         : RandomPlacement(*result_.fabric, ranks, scenario_.seed);
+    if (!placement) return std::unexpected(placement.error());
+    result_.placement = std::move(*placement);
+    return {};
+  }
+
+  Result<void> Simulate(const TaskGraph& graph) {
+    EngineOptions options;
+    options.handshake = options_.handshake;
+    options.fold = options_.fold;
+    options.memo = options_.memo;
+    options.seed = scenario_.seed;
+    options.record = RanksThatMatter(graph);
+    options.progress = options_.progress;
+    options.stop = options_.stop;
+    const EngineInput input{*result_.router, result_.transport, graph, result_.placement};
+    auto timeline = scenario_.engine == EngineKind::kFlow ? RunFlow(input, options)
+                                                          : RunAnalytic(input, options);
+    if (!timeline) return std::unexpected(timeline.error());
+    SummariseTimeline(std::move(*timeline), result_);
+    return {};
+  }
+
+  void CheckBound() const {
+    if (result_.status != RunStatus::kFinished) return;
+    TL_CHECK(result_.time >= result_.bound, "a run beats its lower bound", result_.time.ps(),
+             result_.bound.ps());
+  }
+
+  Result<void> RunTraining(const TrainingJob& job) {
+    const auto accelerator = FindAccelerator(scenario_.cluster.fabric->node.accelerator);
+    if (!accelerator) {
+      return Error("TL1208", "training needs servers with accelerators",
+                   "name a node template with GPUs in cluster.node");
+    }
+    auto workload = BuildTraining(job.model, job.plan, *accelerator);
+    if (!workload) return std::unexpected(workload.error());
+    result_.training = std::make_shared<const TrainingWorkload>(std::move(*workload));
+    const TrainingWorkload& training = *result_.training;
+    result_.assumptions.insert(result_.assumptions.end(), training.assumptions.begin(),
+                               training.assumptions.end());
+    result_.warnings.insert(result_.warnings.end(), training.warnings.begin(),
+                            training.warnings.end());
+    if (auto placed = Place(training.graph->ranks()); !placed) return placed;
+    auto choices =
+        ChooseAll(*training.graph, *result_.router, result_.transport, result_.placement);
+    if (!choices) return std::unexpected(choices.error());
+    const ResolvedGraph graph(*training.graph, std::move(*choices));
+    if (auto done = Simulate(graph); !done) return done;
+    SummariseTraining(graph, accelerator->memory, result_);
+    CheckBound();
+    return {};
+  }
+
+  // Time, bound, links and timeline of the result are those of the last, largest size.
+  Result<void> RunCollective(const CollectiveJob& job) {
+    if (auto placed = Place(job.ranks); !placed) return placed;
+    std::vector<RankId> members;
+    std::vector<DeviceId> endpoints;
+    for (std::uint32_t r = 0; r < job.ranks; ++r) {
+      members.push_back(RankId{r});
+      endpoints.push_back(result_.placement.endpoint(RankId{r}));
+    }
+    for (const Bytes size : job.sizes) {
+      CollectiveChoice wanted;
+      wanted.spec.primitive = job.primitive;
+      wanted.spec.bytes = size;
+      wanted.spec.element_bytes = job.element_bytes;
+      wanted.spec.root = job.root;
+      wanted.algorithm = job.algorithm;
+      auto choice = Choose(wanted, {job.protocol, job.channels}, *result_.router, result_.transport,
+                           result_.placement, members);
+      if (!choice) return std::unexpected(choice.error());
+      const auto bound = LowerBound(*result_.router, result_.transport, *choice, endpoints);
+      if (!bound) return std::unexpected(bound.error());
+      result_.bound = *bound;
+      const auto graph = SingleCollective(*choice, job.ranks);
+      if (auto done = Simulate(*graph); !done) return done;
+      CheckBound();
+      if (result_.status != RunStatus::kFinished) return {};
+      CollectiveRow row = RowOf(*choice, job.ranks, result_.time, result_.bound);
+      row.dtype = job.dtype;
+      result_.rows.push_back(std::move(row));
+    }
+    return {};
+  }
+
+  const Scenario& scenario_;
+  const RunOptions& options_;
+  RunResult result_;
+};
+
+}  // namespace
+
+Result<RunResult> RunScenario(const Scenario& scenario, const RunOptions& options) {
+  return Run(scenario, options).Execute();
+}
+
+}  // namespace trunkline

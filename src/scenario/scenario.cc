@@ -1,0 +1,118 @@
+#include "trunkline/scenario/scenario.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "scenario/reader.h"
+
+namespace trunkline {
+namespace {
+
+// The document being read, until it is known whether it is a scenario.
+class Reader {
+ public:
+  Reader(YamlDocument document, std::string file)
+      : document_(std::move(document)), file_(std::move(file)) {
+    scenario_.name = std::filesystem::path(file_).stem().string();
+  }
+
+  Result<Scenario> Read() {
+    const YamlMap root = document_.root();
+    ReadSettings(root);
+    BuildCluster(root);
+    ReadWorkload(root);
+    Diagnostics problems = document_.TakeDiagnostics();
+    if (HasErrors(problems)) return std::unexpected(std::move(problems));
+    scenario_.warnings = std::move(problems);
+    return std::move(scenario_);
+  }
+
+ private:
+  void ReadSettings(const YamlMap& root) {
+    root.Read("name", scenario_.name);
+    if (const auto value = root.Find("engine"); value && value->text() == "packet") {
+      value->Error("TL1202", "the packet engine is not built yet", "choose flow or analytic");
+    } else if (value) {
+      static const Words<EngineKind> kEngines = {{"analytic", EngineKind::kAnalytic},
+                                                 {"flow", EngineKind::kFlow}};
+      value->Read(scenario_.engine, kEngines);
+    }
+    root.Read("seed", scenario_.seed, IntRange{.min = 0});
+    RefuseReserved(root, "jobs", "several jobs");
+    RefuseReserved(root, "background", "background traffic");
+    RefuseReserved(root, "packet", "a window in the packet engine");
+  }
+
+  // A cluster is built only from a spec without mistakes of its own.
+  void BuildCluster(const YamlMap& root) {
+    const auto value = root.Required("cluster");
+    const auto cluster = value ? value->AsMap() : std::nullopt;
+    if (!cluster) return;
+    FabricSpec spec;
+    const std::size_t before = document_.error_count();
+    ReadCluster(*cluster, spec, scenario_.cluster);
+    ReadFaults(root, spec);
+    if (document_.error_count() > before) return;
+    auto built = BuildFabric(spec);
+    if (!built) {
+      value->Adopt(built.error());
+      return;
+    }
+    scenario_.cluster.fabric = std::make_shared<const BuiltFabric>(std::move(*built));
+  }
+
+  void ReadWorkload(const YamlMap& root) {
+    const auto workload = root.Required("workload");
+    const auto map = workload ? workload->AsMap() : std::nullopt;
+    if (!map) return;
+    RefuseReserved(*map, "traffic", "a traffic workload");
+    RefuseReserved(*map, "trace", "a trace workload");
+    const auto training = map->Find("training");
+    const auto collective = map->Find("collective");
+    const std::int64_t endpoints =
+        scenario_.cluster.fabric
+            ? static_cast<std::int64_t>(scenario_.cluster.fabric->fabric.endpoints().size())
+            : 0;
+    if (training && collective) {
+      workload->Error("TL1203", "two workloads in one scenario", "keep training or collective");
+    } else if (training) {
+      ReadTraining(file_, *training, endpoints, scenario_);
+    } else if (collective) {
+      ReadCollective(*collective, endpoints, scenario_);
+    } else {
+      workload->Error("TL1203", "no workload", "add `training:` or `collective:`");
+    }
+  }
+
+  YamlDocument document_;
+  std::string file_;
+  Scenario scenario_;
+};
+
+}  // namespace
+
+const char* ToString(EngineKind kind) { return kind == EngineKind::kFlow ? "flow" : "analytic"; }
+
+void RefuseReserved(const YamlMap& map, std::string_view key, const std::string& what) {
+  map.Refuse(key, "TL1202", fmt::format("'{}': {} is not modelled yet", key, what),
+             "remove the key; nothing would read it");
+}
+
+Result<Scenario> ParseScenario(std::string_view text, const std::string& file,
+                               std::span<const Assignment> assignments) {
+  auto document = YamlDocument::Parse(text, file, YamlStyle::kOurs);
+  if (!document) return std::unexpected(document.error());
+  for (const Assignment& assignment : assignments) {
+    document->Override(assignment.text, assignment.label);
+  }
+  return Reader(std::move(*document), file).Read();
+}
+
+Result<Scenario> ReadScenario(const std::string& path, std::span<const Assignment> assignments) {
+  const auto text = ReadTextFile(path);
+  if (!text) return std::unexpected(text.error());
+  return ParseScenario(*text, path, assignments);
+}
+
+}  // namespace trunkline

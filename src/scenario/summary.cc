@@ -1,0 +1,158 @@
+#include "scenario/summary.h"
+
+#include <algorithm>
+#include <map>
+
+#include "trunkline/base/check.h"
+
+namespace trunkline {
+namespace {
+
+constexpr std::size_t kLinksKept = 1'000;
+
+void SummariseLinks(RunResult& result) {
+  const Fabric& fabric = *result.fabric;
+  const double seconds = result.time.seconds();
+  result.links.clear();
+  for (const LinkUse& use : result.timeline.links) {
+    const Link& link = fabric.link(use.link);
+    LinkRow row;
+    row.link = use.link;
+    row.bytes = use.wire_bytes;
+    if (seconds > 0) {
+      row.utilisation =
+          static_cast<double>(use.wire_bytes) / (link.rate.bytes_per_second() * seconds);
+    }
+    result.links.push_back(std::move(row));
+  }
+  result.links_total = result.links.size();
+  const std::size_t kept = std::min(kLinksKept, result.links.size());
+  std::partial_sort(result.links.begin(), result.links.begin() + static_cast<std::ptrdiff_t>(kept),
+                    result.links.end(), [](const LinkRow& a, const LinkRow& b) {
+                      if (a.utilisation != b.utilisation) return a.utilisation > b.utilisation;
+                      return a.link < b.link;
+                    });
+  result.links.resize(kept);
+  for (LinkRow& row : result.links) {
+    row.from = fabric.name(fabric.link(row.link).from);
+    row.to = fabric.name(fabric.link(row.link).to);
+  }
+}
+
+// What a communicator role is for: the stream that its collectives run on ("tp", "dp").
+std::string RoleName(const TaskGraph& graph, std::uint32_t collective, std::uint32_t role) {
+  for (std::uint32_t p = 0; p < graph.program_count(); ++p) {
+    for (const Task& task : graph.program(p).tasks) {
+      if (task.kind == TaskKind::kCollective && task.collective == collective &&
+          task.role == role) {
+        return graph.streams()[task.stream];
+      }
+    }
+  }
+  return "";
+}
+
+// No rank is done before its compute is, nor before the collectives of any one of its streams,
+// which run one after another.
+Time StepBound(const RunResult& result) {
+  Time bound;
+  for (const Time& compute : result.training->stage_compute) bound = std::max(bound, compute);
+  std::map<std::string, Time> by_role;
+  for (const StepCollective& c : result.step_collectives) {
+    by_role[c.role] += c.row.bound * static_cast<std::int64_t>(c.count);
+  }
+  for (const auto& [role, time] : by_role) bound = std::max(bound, time);
+  return bound;
+}
+
+IterationResult Iteration(const Timeline& timeline, const TrainingWorkload& training) {
+  IterationResult iteration;
+  const RankSummary& critical = timeline.ranks[timeline.critical];
+  iteration.time = timeline.end;
+  iteration.compute = critical.compute;
+  iteration.exposed_comm = critical.exposed_communication;
+  iteration.bubble = critical.bubble;
+  iteration.other = critical.other;
+  iteration.critical_rank = critical.rank;
+  TL_CHECK(iteration.compute + iteration.exposed_comm + iteration.bubble + iteration.other ==
+               iteration.time,
+           "the parts of the critical rank do not add up to the step", iteration.time.ps());
+
+  double ranks = 0;
+  for (const RankSummary& rank : timeline.ranks) {
+    const double weight = rank.ranks_represented;
+    ranks += weight;
+    iteration.mean_compute_s += weight * rank.compute.seconds();
+    iteration.mean_exposed_comm_s += weight * rank.exposed_communication.seconds();
+    iteration.mean_bubble_s += weight * rank.bubble.seconds();
+    iteration.mean_other_s += weight * rank.other.seconds();
+  }
+  iteration.mean_compute_s /= ranks;
+  iteration.mean_exposed_comm_s /= ranks;
+  iteration.mean_bubble_s /= ranks;
+  iteration.mean_other_s /= ranks;
+
+  const double seconds = iteration.time.seconds();
+  const auto gpus = static_cast<double>(training.plan.ranks());
+  iteration.tokens_per_s = static_cast<double>(training.tokens_per_step) / seconds;
+  iteration.model_flops_per_gpu_s =
+      FlopRate(training.model_flops_per_step.count() / seconds / gpus);
+  iteration.mfu = iteration.model_flops_per_gpu_s.per_second() / training.peak_per_gpu.per_second();
+  return iteration;
+}
+
+}  // namespace
+
+void SummariseTimeline(Timeline timeline, RunResult& result) {
+  result.status = timeline.status;
+  result.time = timeline.end;
+  result.events += timeline.events;
+  result.timeline = std::move(timeline);
+  SummariseLinks(result);
+}
+
+CollectiveRow RowOf(const CollectiveChoice& choice, std::uint32_t group_size, Time time,
+                    Time bound) {
+  CollectiveRow row;
+  row.primitive = choice.spec.primitive;
+  row.bytes = choice.spec.bytes;
+  row.algorithm = choice.algorithm;
+  row.protocol = choice.protocol;
+  row.channels = choice.spec.channels;
+  row.time = time;
+  row.bound = bound;
+  row.count = choice.spec.bytes.count() / choice.spec.element_bytes;
+  if (time > Time()) {
+    row.algbw_Bps = static_cast<double>(row.bytes.count()) / time.seconds();
+    row.busbw_Bps = row.algbw_Bps * BusBandwidthFactor(row.primitive, group_size);
+  }
+  return row;
+}
+
+void SummariseTraining(const TaskGraph& graph, Bytes memory_capacity, RunResult& result) {
+  const TrainingWorkload& training = *result.training;
+  for (const CollectiveSummary& summary : result.timeline.collectives) {
+    StepCollective step;
+    const auto count = static_cast<std::int64_t>(summary.count);
+    const Time each = Time::Picoseconds(count == 0 ? 0 : summary.total.ps() / count);
+    step.row =
+        RowOf(graph.collectives()[summary.collective], summary.group_size, each, summary.bound);
+    step.role = RoleName(graph, summary.collective, summary.role);
+    step.group_size = summary.group_size;
+    step.count = summary.count;
+    step.time = summary.total;
+    step.exposed = summary.exposed;
+    result.step_collectives.push_back(std::move(step));
+  }
+  for (const StageMemory& stage : training.memory) {
+    result.memory_per_gpu = std::max(result.memory_per_gpu, stage.total());
+  }
+  result.memory_capacity = memory_capacity;
+  result.fits_memory = result.memory_per_gpu <= memory_capacity;
+  result.bound = StepBound(result);
+  if (result.status == RunStatus::kFinished) {
+    result.iteration = Iteration(result.timeline, training);
+  }
+}
+
+}  // namespace trunkline

@@ -1,0 +1,117 @@
+#include "training/program_writer.h"
+
+#include <algorithm>
+
+namespace trunkline {
+
+std::span<const std::string> StreamNames() {
+  static const std::vector<std::string> names = {"compute", "tp", "dp", "pp-send", "pp-recv"};
+  return names;
+}
+
+std::span<const TaskLabel> TrainingLabels() {
+  static const std::vector<TaskLabel> labels = {
+      {"forward embedding", Phase::kForward},
+      {"forward norm", Phase::kForward},
+      {"forward attention", Phase::kForward},
+      {"forward mlp", Phase::kForward},
+      {"forward head", Phase::kForward},
+      {"recompute norm", Phase::kRecompute},
+      {"recompute attention", Phase::kRecompute},
+      {"recompute mlp", Phase::kRecompute},
+      {"backward head", Phase::kBackward},
+      {"backward mlp", Phase::kBackward},
+      {"backward attention", Phase::kBackward},
+      {"backward norm", Phase::kBackward},
+      {"backward embedding", Phase::kBackward},
+      {"gradient norm", Phase::kOptimizer},
+      {"optimizer", Phase::kOptimizer},
+      {"tp all_reduce", Phase::kCommunication},
+      {"tp all_gather", Phase::kCommunication},
+      {"tp reduce_scatter", Phase::kCommunication},
+      {"dp all_reduce", Phase::kCommunication},
+      {"dp reduce_scatter", Phase::kCommunication},
+      {"dp all_gather", Phase::kCommunication},
+      {"embedding all_reduce", Phase::kCommunication},
+      {"world all_reduce", Phase::kCommunication},
+      {"pp send activations", Phase::kCommunication},
+      {"pp send gradients", Phase::kCommunication},
+      {"pp receive activations", Phase::kCommunication},
+      {"pp receive gradients", Phase::kCommunication},
+  };
+  return labels;
+}
+
+std::uint32_t CollectiveTable::Find(Primitive primitive, std::int64_t bytes,
+                                    std::uint32_t element_bytes, const std::string& algorithm) {
+  CollectiveChoice choice;
+  choice.spec.primitive = primitive;
+  choice.spec.bytes = Bytes(bytes);
+  choice.spec.element_bytes = element_bytes;
+  choice.algorithm = algorithm;
+  const auto same = std::ranges::find_if(choices_, [&](const CollectiveChoice& other) {
+    return other.spec == choice.spec && other.algorithm == choice.algorithm;
+  });
+  if (same != choices_.end()) return static_cast<std::uint32_t>(same - choices_.begin());
+  choices_.push_back(std::move(choice));
+  return static_cast<std::uint32_t>(choices_.size() - 1);
+}
+
+ProgramWriter::TaskIndex ProgramWriter::Append(Task task, TaskIndex compute,
+                                               std::span<const TaskIndex> waits) {
+  task.first_dependency = static_cast<std::uint32_t>(program_.dependencies.size());
+  if (compute != kNone) program_.dependencies.push_back(compute);
+  program_.dependencies.insert(program_.dependencies.end(), waits.begin(), waits.end());
+  task.dependency_count =
+      static_cast<std::uint32_t>(program_.dependencies.size()) - task.first_dependency;
+  program_.tasks.push_back(task);
+  return static_cast<TaskIndex>(program_.tasks.size() - 1);
+}
+
+void ProgramWriter::Compute(Label label, Time duration) {
+  Task task;
+  task.stream = static_cast<std::uint8_t>(Stream::kCompute);
+  task.label = static_cast<std::uint16_t>(label);
+  task.duration = duration;
+  last_compute_ = Append(task, kNone, waits_);
+  waits_.clear();
+  compute_time_ += duration;
+}
+
+ProgramWriter::TaskIndex ProgramWriter::CollectiveFrom(const Mark& mark, Stream stream, Label label,
+                                                       GroupRole role, std::uint32_t collective) {
+  Task task;
+  task.kind = TaskKind::kCollective;
+  task.stream = static_cast<std::uint8_t>(stream);
+  task.label = static_cast<std::uint16_t>(label);
+  task.role = static_cast<std::uint32_t>(role);
+  task.collective = collective;
+  return Append(task, mark.compute, mark.waits);
+}
+
+ProgramWriter::TaskIndex ProgramWriter::Collective(Stream stream, Label label, GroupRole role,
+                                                   std::uint32_t collective) {
+  return CollectiveFrom(mark(), stream, label, role, collective);
+}
+
+ProgramWriter::TaskIndex ProgramWriter::Send(Label label, PeerRole role, Bytes bytes) {
+  Task task;
+  task.kind = TaskKind::kSend;
+  task.stream = static_cast<std::uint8_t>(Stream::kSend);
+  task.label = static_cast<std::uint16_t>(label);
+  task.role = static_cast<std::uint32_t>(role);
+  task.bytes = bytes;
+  return Append(task, last_compute_, waits_);
+}
+
+ProgramWriter::TaskIndex ProgramWriter::Receive(Label label, PeerRole role, Bytes bytes) {
+  Task task;
+  task.kind = TaskKind::kReceive;
+  task.stream = static_cast<std::uint8_t>(Stream::kReceive);
+  task.label = static_cast<std::uint16_t>(label);
+  task.role = static_cast<std::uint32_t>(role);
+  task.bytes = bytes;
+  return Append(task, kNone, {});
+}
+
+}  // namespace trunkline

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trunkline/training/model.h"
+#include "trunkline/training/plan.h"
+
+namespace trunkline {
+
+// A part of a stage whose parameters travel together: a layer, the embedding or the head.
+struct Unit {
+  enum class Kind : std::uint8_t { kEmbedding, kLayer, kHead };
+  Kind kind = Kind::kLayer;
+  std::int64_t parameters = 0;  // on one GPU (a tensor-parallel shard)
+};
+
+// One of the model's pipeline chunks, in the order in which forward crosses it.
+struct Chunk {
+  std::vector<Unit> units;
+  bool first = false;  // of the model
+  bool last = false;
+
+  [[nodiscard]] std::int64_t layers() const;
+  [[nodiscard]] std::int64_t parameters() const;
+};
+
+// The chunks of one pipeline stage.
+struct Stage {
+  std::vector<Chunk> chunks;
+  // The embedding that this stage shares with another one, on one GPU; 0: none.
+  std::int64_t shared_embedding = 0;
+
+  [[nodiscard]] std::int64_t parameters() const;
+};
+
+// REQUIRES: a checked plan.
+[[nodiscard]] std::vector<Stage> CutIntoStages(const ModelConfig& model, const TrainingPlan& plan);
+
+// Ranks over which ZeRO shards states.
+[[nodiscard]] inline std::int64_t ShardSize(const TrainingPlan& plan) {
+  return plan.fsdp_shard_size > 0 ? plan.fsdp_shard_size : plan.dp;
+}
+[[nodiscard]] inline std::int64_t GradientBytes(const TrainingPlan& plan) {
+  return plan.grad_fp32 ? 4 : 2;
+}
+inline constexpr std::int64_t kWeightBytes = 2;  // of the 16-bit copy that kernels read
+
+}  // namespace trunkline

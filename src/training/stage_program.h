@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "training/pipeline.h"
+#include "training/program_writer.h"
+#include "training/rank_grid.h"
+#include "training/stage_model.h"
+#include "training/step_costs.h"
+#include "trunkline/training/model.h"
+#include "trunkline/training/plan.h"
+
+namespace trunkline {
+
+// What all stages of a step share.
+struct StepContext {
+  const ModelConfig& model;
+  const TrainingPlan& plan;
+  const KernelModel& kernels;
+  const StepCosts& costs;
+  const RankGrid& grid;
+  CollectiveTable& collectives;
+};
+
+struct StageProgram {
+  Program program;
+  Time compute;  // sum of its compute tasks
+};
+
+// One step of a pipeline stage, in Megatron-LM's order of work: micro-batches by the schedule,
+// gradient reduction, gradient norm, optimizer.
+[[nodiscard]] StageProgram WriteStageProgram(const StepContext& context, const Stage& stage,
+                                             std::uint32_t stage_index);
+
+}  // namespace trunkline

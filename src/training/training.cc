@@ -1,0 +1,145 @@
+#include "trunkline/training/training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "training/kernel_model.h"
+#include "training/model_flops.h"
+#include "training/rank_grid.h"
+#include "training/stage_memory.h"
+#include "training/stage_model.h"
+#include "training/stage_program.h"
+#include "training/step_costs.h"
+
+namespace trunkline {
+namespace {
+
+class TrainingGraph : public TaskGraph {
+ public:
+  TrainingGraph(RankGrid grid, std::vector<Program> programs,
+                std::vector<CollectiveChoice> collectives)
+      : grid_(grid), programs_(std::move(programs)), collectives_(std::move(collectives)) {}
+
+  [[nodiscard]] std::uint32_t ranks() const override { return grid_.ranks(); }
+  [[nodiscard]] std::uint32_t program_count() const override { return grid_.stages(); }
+  [[nodiscard]] std::uint32_t program_of(RankId rank) const override {
+    return grid_.place(rank).stage;
+  }
+  [[nodiscard]] const Program& program(std::uint32_t index) const override {
+    return programs_[index];
+  }
+  [[nodiscard]] std::span<const CollectiveChoice> collectives() const override {
+    return collectives_;
+  }
+  [[nodiscard]] std::span<const TaskLabel> labels() const override { return TrainingLabels(); }
+  [[nodiscard]] std::span<const std::string> streams() const override { return StreamNames(); }
+
+  [[nodiscard]] std::uint32_t communicator_count() const override {
+    return grid_.communicator_count();
+  }
+  [[nodiscard]] CommunicatorId communicator(RankId rank, std::uint32_t role) const override {
+    return grid_.communicator(rank, static_cast<GroupRole>(role));
+  }
+  [[nodiscard]] std::vector<RankId> members(CommunicatorId communicator) const override {
+    return grid_.members(communicator);
+  }
+  [[nodiscard]] RankId peer(RankId rank, std::uint32_t role) const override {
+    return grid_.peer(rank, static_cast<PeerRole>(role));
+  }
+  [[nodiscard]] std::uint32_t reverse_role(std::uint32_t role) const override {
+    return std::to_underlying(static_cast<PeerRole>(role) == PeerRole::kNextStage
+                                  ? PeerRole::kPreviousStage
+                                  : PeerRole::kNextStage);
+  }
+
+ private:
+  RankGrid grid_;
+  std::vector<Program> programs_;
+  std::vector<CollectiveChoice> collectives_;
+};
+
+std::vector<std::string> Assumptions(const ModelConfig& model, const TrainingPlan& plan,
+                                     const StepCosts& costs) {
+  std::vector<std::string> list = {
+      "MFU counts causal attention half, logits once and no recomputation",
+      "kernels follow each other without launch gaps",
+      "kernels are not slowed by communication beside them"};
+  const auto extrapolated = std::ranges::count_if(
+      costs.kernels, [](const KernelCost& kernel) { return kernel.extrapolated; });
+  if (extrapolated > 0) {
+    list.push_back(fmt::format(
+        "{} of {} kernel times are extrapolated from other devices or shapes (see kernels)",
+        extrapolated, costs.kernels.size()));
+  }
+  if (const std::int64_t padded = PaddedVocabulary(model, plan); padded != model.vocab) {
+    list.push_back(
+        fmt::format("vocabulary padded from {} to {} (a multiple of 128 tp)", model.vocab, padded));
+  }
+  if (plan.overlap_tp && plan.tp > 1) {
+    list.emplace_back("overlap of tensor-parallel traffic with its GEMMs is ideal");
+  }
+  return list;
+}
+
+Diagnostics Warnings(const TrainingPlan& plan) {
+  Diagnostics warnings;
+  if (plan.recompute == Recompute::kSelective && plan.flash_attention) {
+    Diagnostic warning;
+    warning.severity = Severity::kWarning;
+    warning.code = "TL1340";
+    warning.message =
+        "selective recompute with FlashAttention repeats the attention core and saves no memory";
+    warning.hint = "use recompute: none, or full where memory is short";
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
+}
+
+}  // namespace
+
+Result<TrainingWorkload> BuildTraining(const ModelConfig& model, const TrainingPlan& given,
+                                       const Accelerator& accelerator) {
+  if (model.is_moe()) {
+    return Error("TL1310",
+                 fmt::format("{} is a mixture of {} experts, which cannot be trained here",
+                             model.name, model.experts),
+                 "use a dense model of the llama, mistral, qwen2, qwen3, gpt2 or gpt_neox family");
+  }
+  TrainingWorkload workload;
+  workload.model = model;
+  workload.plan = given;
+  TrainingPlan& plan = workload.plan;
+  if (plan.sequence == 0) plan.sequence = model.max_positions;
+
+  const Result<KernelModel> kernels = KernelModel::Make(accelerator, plan.precision);
+  if (!kernels) return std::unexpected(kernels.error());
+  const StepCosts costs = ComputeStepCosts(model, plan, *kernels);
+  const std::vector<Stage> stages = CutIntoStages(model, plan);
+  const RankGrid grid(plan, model.tied_embeddings);
+  CollectiveTable collectives;
+  const StepContext context{model, plan, *kernels, costs, grid, collectives};
+
+  std::vector<Program> programs;
+  for (std::uint32_t i = 0; i < grid.stages(); ++i) {
+    StageProgram stage = WriteStageProgram(context, stages[i], i);
+    programs.push_back(std::move(stage.program));
+    workload.stage_compute.push_back(stage.compute);
+    workload.memory.push_back(ComputeStageMemory(model, plan, stages[i], i));
+  }
+
+  workload.tokens_per_step = plan.global_batch * plan.sequence;
+  workload.model_flops_per_step =
+      ModelFlopsPerToken(model, plan.sequence) * static_cast<double>(workload.tokens_per_step);
+  workload.peak_per_gpu = kernels->peak();
+  workload.kernels = costs.kernels;
+  workload.assumptions = Assumptions(model, plan, costs);
+  workload.warnings = Warnings(plan);
+  const auto choices = collectives.choices();
+  workload.graph = std::make_unique<TrainingGraph>(
+      grid, std::move(programs), std::vector<CollectiveChoice>(choices.begin(), choices.end()));
+  return workload;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,383 @@
+#include "trunkline/training/training.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "training/model_flops.h"
+#include "training/test_models.h"
+
+namespace trunkline {
+namespace {
+
+Accelerator H100() {
+  Accelerator h100;
+  h100.name = "H100-SXM5-80GB";
+  h100.bf16 = FlopRate(989e12);
+  h100.fp8 = FlopRate(1979e12);
+  h100.best_matmul_bf16 = FlopRate(794.5e12);
+  h100.memory = Bytes(80'000'000'000);
+  h100.memory_bandwidth = Rate::GigabytesPerSecond(3350);
+  return h100;
+}
+
+// A Llama of four layers, small enough to run every rank of many plans.
+ModelConfig SmallLlama() {
+  ModelConfig model = testing::Llama31(4, 1024, 2048, 8);
+  model.vocab = 4096;
+  return model;
+}
+
+TrainingPlan SmallPlan(std::int64_t tp, std::int64_t pp, std::int64_t dp, std::int64_t batches) {
+  TrainingPlan plan;
+  plan.tp = tp;
+  plan.pp = pp;
+  plan.dp = dp;
+  plan.global_batch = dp * batches;
+  plan.sequence = 1024;
+  return plan;
+}
+
+// Runs every rank of a graph: compute takes its duration, communication none. Collectives meet all
+// members, messages match first in, first out.
+class GraphRunner {
+ public:
+  explicit GraphRunner(const TaskGraph& graph) : graph_(graph), state_(graph.ranks()) {}
+
+  // The time at which the last task ends. Notes a failure when ranks wait for each other for ever.
+  Time Run() {
+    for (std::uint32_t rank = 0; rank < graph_.ranks(); ++rank) {
+      const Program& program = ProgramOf(rank);
+      state_[rank].end.resize(program.tasks.size(), kNotDone);
+    }
+    for (bool progress = true; progress;) {
+      progress = false;
+      for (std::uint32_t rank = 0; rank < graph_.ranks(); ++rank) progress |= Advance(rank);
+    }
+    Time last;
+    for (std::uint32_t rank = 0; rank < graph_.ranks(); ++rank) {
+      for (std::size_t i = 0; i < state_[rank].end.size(); ++i) {
+        EXPECT_NE(state_[rank].end[i], kNotDone) << "rank " << rank << " task " << i << " hangs";
+        last = std::max(last, state_[rank].end[i]);
+        if (::testing::Test::HasFailure()) return last;
+      }
+    }
+    EXPECT_TRUE(
+        messages_.empty() ||
+        std::ranges::all_of(messages_, [](const auto& entry) { return entry.second.empty(); }))
+        << "a message is never received";
+    return last;
+  }
+
+ private:
+  static constexpr Time kNotDone = Time::Picoseconds(-1);
+  using Channel = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // from, to, role
+
+  struct RankState {
+    std::vector<Time> end;
+    std::map<std::uint8_t, std::size_t> next;  // by stream: how many of its tasks are done
+    std::map<std::uint8_t, Time> free;
+    std::map<std::uint32_t, std::size_t> entered;  // by role: collectives entered
+  };
+  struct Meeting {
+    std::set<std::uint32_t> members;
+    std::uint32_t collective = 0;
+    Time start;
+  };
+  struct Message {
+    Time sent;
+    Bytes bytes;
+  };
+
+  const Program& ProgramOf(std::uint32_t rank) const {
+    return graph_.program(graph_.program_of(RankId{rank}));
+  }
+
+  bool Advance(std::uint32_t rank) {
+    const Program& program = ProgramOf(rank);
+    RankState& state = state_[rank];
+    bool progress = false;
+    std::map<std::uint8_t, bool> blocked;
+    for (std::size_t i = 0; i < program.tasks.size(); ++i) {
+      const Task& task = program.tasks[i];
+      if (state.end[i] != kNotDone) continue;
+      if (blocked[task.stream]) continue;
+      Time start = state.free[task.stream];
+      bool ready = true;
+      for (const std::uint32_t dependency : program.dependencies_of(task)) {
+        EXPECT_LT(dependency, i) << "dependencies point backwards";
+        ready &= state.end[dependency] != kNotDone;
+        start = std::max(start, state.end[dependency]);
+      }
+      const Time end = ready ? Finish(rank, task, start) : kNotDone;
+      if (end == kNotDone) {
+        blocked[task.stream] = true;
+        continue;
+      }
+      state.end[i] = end;
+      state.free[task.stream] = end;
+      progress = true;
+    }
+    return progress;
+  }
+
+  Time Finish(std::uint32_t rank, const Task& task, Time start) {
+    switch (task.kind) {
+      case TaskKind::kCompute:
+        return start + task.duration;
+      case TaskKind::kCollective:
+        return Meet(rank, task, start);
+      case TaskKind::kSend: {
+        const auto to = static_cast<std::uint32_t>(graph_.peer(RankId{rank}, task.role));
+        messages_[{rank, to, task.role}].push_back({start, task.bytes});
+        return start;
+      }
+      case TaskKind::kReceive: {
+        const auto from = static_cast<std::uint32_t>(graph_.peer(RankId{rank}, task.role));
+        auto& queue = messages_[{from, rank, graph_.reverse_role(task.role)}];
+        if (queue.empty()) return kNotDone;
+        const Message message = queue.front();
+        queue.pop_front();
+        EXPECT_EQ(message.bytes, task.bytes);
+        return std::max(start, message.sent);
+      }
+    }
+    return kNotDone;
+  }
+
+  // The n-th collective of a communicator: done when every member has entered it.
+  Time Meet(std::uint32_t rank, const Task& task, Time start) {
+    const CommunicatorId communicator = graph_.communicator(RankId{rank}, task.role);
+    std::size_t& entered = state_[rank].entered[task.role];
+    Meeting& meeting = meetings_[{Index(communicator), entered}];
+    if (meeting.members.empty()) meeting.collective = task.collective;
+    EXPECT_EQ(meeting.collective, task.collective) << "members disagree on a collective";
+    meeting.members.insert(rank);
+    meeting.start = std::max(meeting.start, start);
+    if (meeting.members.size() < graph_.members(communicator).size()) return kNotDone;
+    ++entered;
+    return meeting.start;
+  }
+
+  const TaskGraph& graph_;
+  std::vector<RankState> state_;
+  std::map<std::pair<std::size_t, std::size_t>, Meeting> meetings_;
+  std::map<Channel, std::deque<Message>> messages_;
+};
+
+TrainingWorkload Build(const ModelConfig& model, const TrainingPlan& plan) {
+  EXPECT_THAT(CheckPlan(model, plan, plan.ranks()), ::testing::IsEmpty());
+  Result<TrainingWorkload> workload = BuildTraining(model, plan, H100());
+  EXPECT_TRUE(workload.has_value());
+  return std::move(*workload);
+}
+
+// NVIDIA's published tables, tokens/s and TFLOP/s of one GPU (Megatron-Bridge
+// docs/performance-summary.md at commit 067f987df): GFLOP a token.
+TEST(ModelFlops, MeetNvidiasPublishedFiguresWithinATenthOfAPercent) {
+  const auto gflops = [](const ModelConfig& model) {
+    return ModelFlopsPerToken(model, 8192).count() / 1e9;
+  };
+  EXPECT_NEAR(gflops(testing::Llama8B()), 1576e3 / 30624, 51.46 * 1e-3);
+  EXPECT_NEAR(gflops(testing::Llama70B()), 1937e3 / 4312, 449.2 * 1e-3);
+  EXPECT_NEAR(gflops(testing::Llama405B()), 2522e3 / 999, 2524.5 * 1e-3);
+}
+
+// arXiv 2205.05198, equation 7: 72 B L s h^2 (1 + s/6h + V/12hL) counts attention in full.
+TEST(ModelFlops, MeetMegatronsFormulaUpToTheHalfOfAttention) {
+  const ModelConfig model = testing::MegatronGpt(96, 12288, 96);
+  const double h = 12288;
+  const double s = 2048;
+  const double formula = 72 * 96 * h * h * (1 + s / (6 * h) + 51200 / (12 * h * 96));
+  const double half_of_attention = 6 * s * h * 96;
+  EXPECT_NEAR(ModelFlopsPerToken(model, 2048).count(), formula - half_of_attention, formula * 1e-9);
+}
+
+TEST(ModelFlops, ASlidingWindowAsLongAsTheSequenceChangesNothing) {
+  ModelConfig model = testing::Llama8B();
+  const double full = ModelFlopsPerToken(model, 8192).count();
+  model.sliding_window = 8192;
+  EXPECT_EQ(ModelFlopsPerToken(model, 8192).count(), full);
+  model.sliding_window = 1;
+  EXPECT_NEAR(MeanContext(model, 8192), 1, 1e-3);
+}
+
+TEST(BuildTraining, EveryPlanRunsToItsEndWithMatchingCollectivesAndMessages) {
+  std::vector<TrainingPlan> plans;
+  for (const std::int64_t tp : {1, 2}) {
+    for (const std::int64_t pp : {1, 2, 4}) {
+      for (const std::int64_t dp : {1, 4}) {
+        for (const std::int64_t batches : {1, 3, 8}) {
+          for (const int zero : {0, 1, 2, 3}) {
+            TrainingPlan plan = SmallPlan(tp, pp, dp, batches);
+            plan.zero = zero;
+            plan.schedule = batches == 3 ? PipelineSchedule::kGpipe : PipelineSchedule::kOneFOneB;
+            if (pp == 2) {
+              plan.schedule = PipelineSchedule::kInterleaved;
+              plan.vp = 2;
+            }
+            plans.push_back(plan);
+          }
+        }
+      }
+    }
+  }
+  for (const TrainingPlan& plan : plans) {
+    for (const bool other : {false, true}) {
+      TrainingPlan varied = plan;
+      if (other) {
+        varied.sequence_parallel = false;
+        varied.overlap_grad_reduce = false;
+        varied.overlap_param_gather = false;
+        varied.overlap_p2p = false;
+        varied.order = "dp-cp-pp-tp";
+        varied.recompute = Recompute::kFull;
+        if (varied.zero == 3 && varied.dp == 4) varied.fsdp_shard_size = 2;
+      }
+      ModelConfig model = SmallLlama();
+      model.tied_embeddings = other;
+      const TrainingWorkload workload = Build(model, varied);
+      const Time end = GraphRunner(*workload.graph).Run();
+      const Time busiest = *std::ranges::max_element(workload.stage_compute);
+      EXPECT_GE(end, busiest);
+      if (HasFailure()) {
+        FAIL() << "tp " << plan.tp << " pp " << plan.pp << " dp " << plan.dp << " zero "
+               << plan.zero << " m " << plan.micro_batches() << " other " << other;
+      }
+    }
+  }
+}
+
+TEST(BuildTraining, WithoutPipelineAFreeNetworkLeavesOnlyCompute) {
+  for (const int zero : {0, 1, 3}) {
+    TrainingPlan plan = SmallPlan(2, 1, 2, 4);
+    plan.zero = zero;
+    const TrainingWorkload workload = Build(SmallLlama(), plan);
+    EXPECT_EQ(GraphRunner(*workload.graph).Run(), workload.stage_compute.front());
+  }
+}
+
+TEST(BuildTraining, CommunicatorsPartitionTheRanksOfTheirRole) {
+  TrainingPlan plan = SmallPlan(2, 2, 4, 2);
+  plan.zero = 3;
+  plan.fsdp_shard_size = 2;
+  plan.order = "dp-tp-cp-pp";
+  ModelConfig model = SmallLlama();
+  model.tied_embeddings = true;
+  const TrainingWorkload workload = Build(model, plan);
+  const TaskGraph& graph = *workload.graph;
+  // tensor 8, shard 8, replicate 8, embedding 8 groups of two, and the world.
+  ASSERT_EQ(graph.communicator_count(), 33U);
+  for (std::uint32_t role = 0; role < 5; ++role) {
+    for (std::uint32_t rank = 0; rank < graph.ranks(); ++rank) {
+      const CommunicatorId id = graph.communicator(RankId{rank}, role);
+      const std::vector<RankId> members = graph.members(id);
+      EXPECT_EQ(members.size(), role == 4 ? 16U : 2U);
+      EXPECT_THAT(members, ::testing::Contains(RankId{rank}));
+      for (const RankId member : members) EXPECT_EQ(graph.communicator(member, role), id);
+    }
+  }
+}
+
+TEST(BuildTraining, TensorParallelRanksAreNeighboursInMegatronsOrder) {
+  const TrainingWorkload workload = Build(SmallLlama(), SmallPlan(4, 2, 2, 2));
+  const auto members = workload.graph->members(workload.graph->communicator(RankId{5}, 0));
+  EXPECT_THAT(members, ::testing::ElementsAre(RankId{4}, RankId{5}, RankId{6}, RankId{7}));
+}
+
+// Counts the collectives of one label in a program.
+std::size_t CountLabel(const TrainingWorkload& workload, std::uint32_t program, const char* name) {
+  const Program& tasks = workload.graph->program(program);
+  return static_cast<std::size_t>(std::ranges::count_if(tasks.tasks, [&](const Task& task) {
+    return workload.graph->labels()[task.label].name == name;
+  }));
+}
+
+// Per layer and micro-batch (arXiv 2205.05198, section 4.2; Megatron-LM): forward 2 AllGather and 2
+// ReduceScatter; backward 4 AllGather (two of them inputs gathered again) and 2 ReduceScatter.
+TEST(BuildTraining, SequenceParallelLayersGatherSixTimesAndScatterFour) {
+  TrainingPlan plan = SmallPlan(4, 4, 1, 3);  // one layer a stage; stage 1 has only a layer
+  TrainingWorkload workload = Build(SmallLlama(), plan);
+  EXPECT_EQ(CountLabel(workload, 1, "tp all_gather"), 3 * 6U);
+  EXPECT_EQ(CountLabel(workload, 1, "tp reduce_scatter"), 3 * 4U);
+  plan.sequence_parallel = false;
+  workload = Build(SmallLlama(), plan);
+  EXPECT_EQ(CountLabel(workload, 1, "tp all_reduce"), 3 * 4U);
+  plan.recompute = Recompute::kFull;
+  workload = Build(SmallLlama(), plan);
+  EXPECT_EQ(CountLabel(workload, 1, "tp all_reduce"), 3 * 6U);
+}
+
+TEST(BuildTraining, ShardedDataParallelGathersTwiceAMicroBatchAndScattersOnce) {
+  TrainingPlan plan = SmallPlan(1, 1, 4, 3);
+  plan.zero = 3;
+  const TrainingWorkload workload = Build(SmallLlama(), plan);
+  const std::size_t units = 4 + 2;  // layers, embedding, head
+  EXPECT_EQ(CountLabel(workload, 0, "dp all_gather"), 3 * 2 * units);
+  EXPECT_EQ(CountLabel(workload, 0, "dp reduce_scatter"), 3 * units);
+}
+
+TEST(BuildTraining, GradientsAreReducedOnceAStepWhateverTheMicroBatches) {
+  for (const std::int64_t batches : {1, 2, 8}) {
+    TrainingPlan plan = SmallPlan(1, 2, 4, batches);
+    plan.zero = 1;
+    const TrainingWorkload workload = Build(SmallLlama(), plan);
+    EXPECT_EQ(CountLabel(workload, 1, "dp reduce_scatter"), 1U);
+    EXPECT_EQ(CountLabel(workload, 1, "dp all_gather"), 1U);
+  }
+}
+
+TEST(BuildTraining, Llama405BOn16384GpusStaysSmall) {
+  TrainingPlan plan;
+  plan.tp = 8;
+  plan.pp = 16;
+  plan.dp = 128;
+  plan.zero = 1;
+  plan.global_batch = 2048;
+  plan.sequence = 8192;
+  plan.layout = {7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7};
+  const TrainingWorkload workload = Build(testing::Llama405B(), plan);
+  std::size_t bytes = 0;
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    const Program& program = workload.graph->program(i);
+    EXPECT_LE(program.tasks.size(), 16 * (8 * 23 + 20) + 50U);
+    bytes += program.tasks.size() * sizeof(Task) + program.dependencies.size() * sizeof(int);
+  }
+  EXPECT_LT(bytes, 8U << 20U);
+}
+
+TEST(BuildTraining, RefusesMixturesOfExperts) {
+  ModelConfig model = SmallLlama();
+  model.experts = 8;
+  const auto workload = BuildTraining(model, SmallPlan(1, 1, 1, 1), H100());
+  ASSERT_FALSE(workload.has_value());
+  EXPECT_EQ(workload.error().front().code, "TL1310");
+}
+
+TEST(BuildTraining, RefusesAPrecisionThatTheAcceleratorLacks) {
+  TrainingPlan plan = SmallPlan(1, 1, 1, 1);
+  plan.precision = Precision::kFp8;
+  Accelerator a100 = H100();
+  a100.fp8.reset();
+  const auto workload = BuildTraining(SmallLlama(), plan, a100);
+  ASSERT_FALSE(workload.has_value());
+  EXPECT_EQ(workload.error().front().code, "TL1311");
+}
+
+TEST(BuildTraining, NoKernelBeatsThePeakOfTheDevice) {
+  TrainingPlan plan = SmallPlan(8, 4, 16, 32);
+  plan.sequence = 8192;
+  const TrainingWorkload workload = Build(testing::Llama70B(), plan);
+  for (const KernelCost& kernel : workload.kernels) {
+    EXPECT_LT(kernel.efficiency, 1.0) << kernel.name;
+    EXPECT_GT(kernel.time, Time()) << kernel.name;
+  }
+}
+
+}  // namespace
+}  // namespace trunkline
