@@ -28,7 +28,7 @@ void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
   out.push_back(
       {result.iteration->bubble,
        fmt::format("The pipeline is idle for {} of the step. With equal stages and free transfers "
-                   "it is (pp-1)/(vp m + pp-1) = {}/({} + {}) = {}; twice the micro-batches "
+                   "it is (pp−1)/(vp·m+pp−1) = {}/({}+{}) = {}; twice the micro-batches "
                    "(global_batch {}) make that {}, and so does vp: {}.",
                    Percent(result.iteration->bubble.seconds() / result.iteration->time.seconds()),
                    plan.pp - 1, plan.vp * m, plan.pp - 1, Percent(now), 2 * plan.global_batch,
@@ -91,7 +91,7 @@ std::string MemoryAdvice(const RunResult& result) {
   if (fullest == training.memory.end()) return text;
   if (training.plan.zero == 0 && training.plan.dp > 1) {
     const Bytes saved(fullest->optimizer.count() / training.plan.dp * (training.plan.dp - 1));
-    text += fmt::format(" parallel.zero: 1 saves (dp-1)/dp of the optimizer state, {}.",
+    text += fmt::format(" parallel.zero: 1 saves (dp−1)/dp of the optimizer state, {}.",
                         Humanize(saved));
   }
   text += fmt::format(" Activations take {}: training.recompute trades them for compute.",

@@ -58,7 +58,7 @@ Factor FactorOf(Primitive primitive, std::uint32_t n) {
   const double value = BusBandwidthFactor(primitive, n);
   switch (primitive) {
     case Primitive::kAllReduce:
-      return {"2(n - 1)/n", fmt::format("2 x {}/{}", n - 1, n)};
+      return {"2(n - 1)/n", fmt::format("2 × {}/{}", n - 1, n)};
     case Primitive::kReduceScatter:
     case Primitive::kAllGather:
     case Primitive::kAllToAll:
@@ -106,6 +106,26 @@ Figure PipelineTraffic(const RunResult& result) {
   return {"sent to pipeline neighbours", "sum of sends", fmt::format("{} sends", sends), Size(sum)};
 }
 
+// The ways in which a plan splits a model, and what each makes ranks exchange.
+std::string Splits(const TrainingPlan& plan) {
+  std::string out;
+  if (plan.tp > 1) {
+    out += fmt::format("; tensor parallelism ({} ways) exchanges activations inside every layer",
+                       plan.tp);
+  }
+  if (plan.pp > 1) {
+    out += fmt::format(
+        "; pipeline parallelism ({} stages) hands activations to the next stage and "
+        "their gradients back",
+        plan.pp);
+  }
+  if (plan.dp > 1) {
+    out += fmt::format("; data parallelism ({} replicas, ZeRO stage {}) combines gradients",
+                       plan.dp, plan.zero);
+  }
+  return out;
+}
+
 Question Parallelism(const RunResult& result) {
   Question q{"Parallelism", "Why must GPUs communicate, and what must they send?", "", {}};
   if (!result.training) {
@@ -116,23 +136,20 @@ Question Parallelism(const RunResult& result) {
   const TrainingWorkload& training = *result.training;
   const TrainingPlan& plan = training.plan;
   const std::int64_t parameters = training.model.parameters();
-  q.answer = fmt::format(
-      "{} is spread over {} GPUs. Tensor parallelism ({} ways) exchanges activations inside every "
-      "layer, pipeline parallelism ({} stages) hands activations to the next stage, data "
-      "parallelism ({} replicas, ZeRO stage {}) combines gradients once a step.",
-      training.model.name, plan.ranks(), plan.tp, plan.pp, plan.dp, plan.zero);
+  q.answer =
+      fmt::format("{} is spread over {} GPUs{}.", training.model.name, plan.ranks(), Splits(plan));
   q.figures = {
-      {"GPUs", "tp x pp x dp x cp",
-       fmt::format("{} x {} x {} x {}", plan.tp, plan.pp, plan.dp, plan.cp),
+      {"GPUs", "tp × pp × dp × cp",
+       fmt::format("{} × {} × {} × {}", plan.tp, plan.pp, plan.dp, plan.cp),
        Grouped(static_cast<double>(plan.ranks()))},
-      {"micro-batches a replica", "global_batch / (micro_batch x dp)",
-       fmt::format("{} / ({} x {})", plan.global_batch, plan.micro_batch, plan.dp),
+      {"micro-batches a replica", "global_batch / (micro_batch × dp)",
+       fmt::format("{} / ({} × {})", plan.global_batch, plan.micro_batch, plan.dp),
        fmt::format("{}", plan.micro_batches())},
-      {"tokens a step", "global_batch x sequence",
-       fmt::format("{} x {}", plan.global_batch, training.tokens_per_step / plan.global_batch),
+      {"tokens a step", "global_batch × sequence",
+       fmt::format("{} × {}", plan.global_batch, training.tokens_per_step / plan.global_batch),
        Grouped(static_cast<double>(training.tokens_per_step))},
-      {"parameters a GPU, on average", "P / (tp x pp)",
-       fmt::format("{} / ({} x {})", Grouped(static_cast<double>(parameters)), plan.tp, plan.pp),
+      {"parameters a GPU, on average", "P / (tp × pp)",
+       fmt::format("{} / ({} × {})", Grouped(static_cast<double>(parameters)), plan.tp, plan.pp),
        Grouped(static_cast<double>(parameters) / static_cast<double>(plan.tp * plan.pp))},
       {"model FLOPs a token", "step FLOPs / tokens",
        fmt::format("{} / {}", Humanize(training.model_flops_per_step, kFigureDigits),
@@ -157,8 +174,8 @@ Question Primitives(const RunResult& result) {
     const Factor factor = FactorOf(primitive, usage.group_size);
     q.figures.push_back(
         {fmt::format("{}: sent by a rank", usage.name),
-         fmt::format("calls x size x {}", factor.formula),
-         fmt::format("{} x {} x {}", usage.count, Size(usage.row.bytes), factor.numbers),
+         fmt::format("calls × size × {}", factor.formula),
+         fmt::format("{} × {} × {}", usage.count, Size(usage.row.bytes), factor.numbers),
          Size(static_cast<double>(usage.count) * static_cast<double>(usage.row.bytes.count()) *
               BusBandwidthFactor(primitive, usage.group_size))});
   }
@@ -185,15 +202,15 @@ Question Algorithms(const RunResult& result) {
                         static_cast<double>(usage.row.bytes.count()) *
                         BusBandwidthFactor(usage.row.primitive, usage.group_size);
     q.figures.push_back({fmt::format("{}: bus bandwidth", usage.name),
-                         fmt::format("calls x size x {} / time", factor.formula),
-                         fmt::format("{} x {} x {} / {}", usage.count, Size(usage.row.bytes),
+                         fmt::format("calls × size × {} / time", factor.formula),
+                         fmt::format("{} × {} × {} / {}", usage.count, Size(usage.row.bytes),
                                      factor.numbers, Duration(usage.time)),
                          Bandwidth(sent / usage.time.seconds())});
     if (usage.row.bound == Time()) continue;
     const Time bound = usage.row.bound * static_cast<std::int64_t>(usage.count);
     q.figures.push_back({fmt::format("{}: against its lower bound", usage.name),
-                         "time / (calls x bound)",
-                         fmt::format("{} / ({} x {})", Duration(usage.time), usage.count,
+                         "time / (calls × bound)",
+                         fmt::format("{} / ({} × {})", Duration(usage.time), usage.count,
                                      Duration(usage.row.bound)),
                          fmt::format("{:.4f}", Ratio(usage.time, bound))});
   }
@@ -218,8 +235,8 @@ void AddIterationFigures(const RunResult& result, Question& q) {
   if (plan.pp > 1) {
     const std::int64_t m = plan.micro_batches();
     q.figures.push_back({"bubble of equal stages and free transfers",
-                         "(pp - 1) / (vp x m + pp - 1)",
-                         fmt::format("{} / ({} x {} + {})", plan.pp - 1, plan.vp, m, plan.pp - 1),
+                         "(pp - 1) / (vp × m + pp - 1)",
+                         fmt::format("{} / ({} × {} + {})", plan.pp - 1, plan.vp, m, plan.pp - 1),
                          Percent(PipelineBubbleShare(plan, m))});
     q.figures.push_back(
         {"bubble of this run", "bubble / step",
@@ -228,8 +245,8 @@ void AddIterationFigures(const RunResult& result, Question& q) {
   }
   const auto gpus = static_cast<double>(plan.ranks());
   q.figures.push_back(
-      {"MFU", "model FLOPs / (step x GPUs x peak)",
-       fmt::format("{} / ({} x {} x {})", Humanize(training.model_flops_per_step, kFigureDigits),
+      {"MFU", "model FLOPs / (step × GPUs × peak)",
+       fmt::format("{} / ({} × {} × {})", Humanize(training.model_flops_per_step, kFigureDigits),
                    Duration(iteration.time), plan.ranks(),
                    Humanize(training.peak_per_gpu, kFigureDigits)),
        Percent(training.model_flops_per_step.count() /

@@ -145,8 +145,8 @@ Figure BusiestLink(const RunResult& result) {
   const LinkRow& row = result.links.front();
   const Rate rate = result.fabric->link(row.link).rate;
   const double capacity = rate.bytes_per_second() * result.time.seconds();
-  return {fmt::format("use of the narrowest link, {}", LinkName(row)), "bytes / (rate x time)",
-          fmt::format("{} / ({} x {})", Humanize(Bytes(row.bytes), kFigureDigits), ToString(rate),
+  return {fmt::format("use of the narrowest link, {}", LinkName(row)), "bytes / (rate × time)",
+          fmt::format("{} / ({} × {})", Humanize(Bytes(row.bytes), kFigureDigits), ToString(rate),
                       Humanize(result.time, kFigureDigits)),
           Percent(static_cast<double>(row.bytes) / capacity)};
 }
@@ -195,8 +195,8 @@ Question ExplainStack(const RunResult& result) {
   for (const LinkId id : PathOf(result, *pair)) {
     const Link& link = result.fabric->link(id);
     if (link.kind != LinkKind::kNetwork) continue;
-    q.figures.push_back({"payload that one network link carries", "rate x payload share",
-                         fmt::format("{} x {:.6f}", ToString(link.rate), efficiency),
+    q.figures.push_back({"payload that one network link carries", "rate × payload share",
+                         fmt::format("{} × {:.6f}", ToString(link.rate), efficiency),
                          Bandwidth(link.rate.bytes_per_second() * efficiency)});
     break;
   }

@@ -35,7 +35,7 @@ TEST(Explain, AsksTheSevenQuestionsInCausalOrder) {
 
 TEST(Explain, PutsTheNumbersOfTheRunIntoItsFormulas) {
   auto figures = FiguresOf(testing::PipelineResult());
-  EXPECT_EQ(figures["GPUs"].numbers, "1 x 4 x 2 x 1");
+  EXPECT_EQ(figures["GPUs"].numbers, "1 × 4 × 2 × 1");
   EXPECT_EQ(figures["GPUs"].value, "8");
   EXPECT_EQ(figures["micro-batches a replica"].value, "8");
   EXPECT_EQ(figures["tokens a step"].value, "32,768");
@@ -85,7 +85,7 @@ TEST(Advice, GivesTheClosedFormOfTheBubble) {
   const std::vector<std::string> advice = Advice(testing::PipelineResult());
   ASSERT_EQ(advice.size(), 2);
   // 3 / (8 + 3) and 3 / (16 + 3).
-  EXPECT_THAT(advice[0], HasSubstr("3/(8 + 3) = 27.3 %"));
+  EXPECT_THAT(advice[0], HasSubstr("3/(8+3) = 27.3 %"));
   EXPECT_THAT(advice[0], HasSubstr("(global_batch 32) make that 15.8 %"));
 }
 

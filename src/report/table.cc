@@ -26,6 +26,21 @@ std::size_t Width(std::string_view text) {
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
 }
 
+namespace {
+
+bool IsNumber(std::string_view word) {
+  return !word.empty() && word.find_first_not_of("0123456789.,") == std::string_view::npos;
+}
+
+// The first word of `text`; a number takes its unit with it.
+std::string_view FirstWord(std::string_view text) {
+  std::size_t end = text.find(' ');
+  if (end != std::string_view::npos && IsNumber(text.substr(0, end))) end = text.find(' ', end + 1);
+  return text.substr(0, end);
+}
+
+}  // namespace
+
 std::string Wrap(std::string_view text, std::string_view indent, std::size_t width) {
   std::string out;
   std::string line;
@@ -34,9 +49,8 @@ std::string Wrap(std::string_view text, std::string_view indent, std::size_t wid
     line.clear();
   };
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view word = FirstWord(text);
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
     if (!line.empty() && Width(indent) + Width(line) + 1 + Width(word) > width) flush();
     if (!line.empty()) line += ' ';
     line += word;

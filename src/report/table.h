@@ -33,7 +33,8 @@ class Table {
 [[nodiscard]] std::string Printable(std::string_view text);
 // The number of code points of valid UTF-8 text.
 [[nodiscard]] std::size_t Width(std::string_view text);
-// `text` broken at spaces into lines of at most `width`, each after `indent`, with a final newline.
+// `text` broken at spaces into lines of at most `width`, each after `indent`, with a final newline;
+// a number stays with its unit.
 [[nodiscard]] std::string Wrap(std::string_view text, std::string_view indent, std::size_t width);
 // 0.1234 -> "12.3 %".
 [[nodiscard]] std::string Percent(double fraction);

@@ -30,6 +30,10 @@ TEST(Table, WrapsAtSpacesAndKeepsLongWords) {
   EXPECT_EQ(Wrap("incomprehensible", "", 4), "incomprehensible\n");
 }
 
+TEST(Table, KeepsANumberWithItsUnit) {
+  EXPECT_EQ(Wrap("it takes 12.5 %, or 3 ms", "", 13), "it takes\n12.5 %, or\n3 ms\n");
+}
+
 TEST(Table, GroupsThousands) {
   EXPECT_EQ(Grouped(1234567), "1,234,567");
   EXPECT_EQ(Grouped(123), "123");
@@ -63,7 +67,7 @@ Narrowest links: 1 of 36 by utilisation over the whole run
 
 What to change
   - The pipeline is idle for 24.7 % of the step. With equal stages and free transfers it is
-    (pp-1)/(vp m + pp-1) = 3/(8 + 3) = 27.3 %; twice the micro-batches (global_batch 32) make that
+    (pp−1)/(vp·m+pp−1) = 3/(8+3) = 27.3 %; twice the micro-batches (global_batch 32) make that
     15.8 %, and so does vp: 2.
   - dp reduce_scatter keeps the critical rank waiting for 30 ms and is not overlapped:
     training.overlap.grad_reduce can gain at most that.
@@ -91,7 +95,7 @@ TEST(RenderText, SaysThatAPlanDoesNotFitAndWhatShardingSaves) {
   const std::string text = RenderText(result);
   EXPECT_THAT(text, HasSubstr("DOES NOT FIT"));
   // Half of the 12 GB of optimizer state: dp is 2.
-  EXPECT_THAT(text, HasSubstr("saves (dp-1)/dp"));
+  EXPECT_THAT(text, HasSubstr("saves (dp−1)/dp"));
   EXPECT_THAT(text, HasSubstr("the optimizer state, 5.588 GiB."));
 }
 

@@ -1,0 +1,44 @@
+// Writes the reports that the browser test opens: sample OUTPUT_DIRECTORY
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "report/test_result.h"
+#include "trunkline/report/report.h"
+
+namespace {
+
+bool Write(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  return static_cast<bool>(file.flush());
+}
+
+bool WriteReport(const std::string& folder, const std::string& name,
+                 const trunkline::RunResult& result) {
+  const auto html = trunkline::RenderHtml(result);
+  return html && Write(folder + "/" + name + ".html", *html) &&
+         Write(folder + "/" + name + ".json", trunkline::RenderJson(result));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: sample OUTPUT_DIRECTORY\n", stderr);
+    return 2;
+  }
+  using trunkline::testing::CollectiveResult;
+  using trunkline::testing::PipelineResult;
+  trunkline::RunResult hostile = PipelineResult();
+  hostile.title = "</script><img src=x onerror=\"document.title='owned'\">" + std::string(300, 'w');
+  hostile.links.front().from = "<b>leaf</b>";
+  hostile.assumptions.push_back("<script>document.title='owned'</script>");
+  const std::string folder = argv[1];
+  const bool written = WriteReport(folder, "training", PipelineResult()) &&
+                       WriteReport(folder, "collective", CollectiveResult()) &&
+                       WriteReport(folder, "hostile", hostile) &&
+                       // 100,000 spans
+                       WriteReport(folder, "large", PipelineResult(12'499));
+  return written ? 0 : 1;
+}

@@ -1,0 +1,125 @@
+// The two documents that the page carries: the result (docs/report.md) and the recorded spans.
+
+export type Iteration = {
+  time_s: number;
+  compute_s: number;
+  exposed_comm_s: number;
+  bubble_s: number;
+  other_s: number;
+  critical_rank: number;
+  mean_compute_s: number;
+  mean_exposed_comm_s: number;
+  mean_bubble_s: number;
+  mean_other_s: number;
+  tokens_per_s: number;
+  mfu: number;
+  model_flops_per_gpu_s: number;
+};
+
+export type StageMemory = {
+  weights_bytes: number;
+  gradients_bytes: number;
+  optimizer_bytes: number;
+  activations_bytes: number;
+  other_bytes: number;
+  total_bytes: number;
+};
+
+export type Memory = {
+  per_gpu_bytes: number;
+  capacity_bytes: number;
+  fits: boolean;
+  stages: StageMemory[];
+};
+
+export type Kernel = {
+  name: string;
+  shape: string;
+  flops: number;
+  memory_bytes: number;
+  efficiency: number;
+  extrapolated: boolean;
+  time_s: number;
+  source: string;
+};
+
+export type StepCollective = {
+  role: string;
+  primitive: string;
+  algorithm: string;
+  protocol: string;
+  channels: number;
+  group_size: number;
+  bytes: number;
+  count: number;
+  time_s: number;
+  exposed_s: number;
+  bound_s: number;
+  busbw_Bps: number;
+};
+
+export type CollectiveRow = {
+  primitive: string;
+  bytes: number;
+  count: number;
+  dtype: string;
+  algorithm: string;
+  protocol: string;
+  channels: number;
+  time_s: number;
+  bound_s: number;
+  algbw_Bps: number;
+  busbw_Bps: number;
+};
+
+export type LinkRow = {
+  from: string;
+  to: string;
+  kind?: string;
+  rate_Bps?: number;
+  utilisation: number;
+  bytes: number;
+};
+
+export type Figure = {name: string; formula: string; numbers: string; value: string};
+
+export type Question = {layer: string; question: string; answer: string; figures: Figure[]};
+
+export type Result = {
+  title: string;
+  cluster: string;
+  ranks: number;
+  status: string;
+  engine: string;
+  seed: number;
+  time_s: number;
+  bound_s: number;
+  events: number;
+  wall_s: number;
+  iteration: Iteration | null;
+  memory: Memory | null;
+  training: {peak_flops_per_gpu_s: number; kernels: Kernel[]} | null;
+  collectives: StepCollective[] | null;
+  rows: CollectiveRow[] | null;
+  links: LinkRow[];
+  links_total: number;
+  blocked: {rank: number; task: number; waits_for: string}[];
+  advice: string[];
+  explanation: Question[];
+  assumptions: string[];
+  warnings: {code: string; message: string; hint: string}[];
+};
+
+export const kPhases = ['forward', 'backward', 'recompute', 'optimizer', 'communication'] as const;
+export type Phase = (typeof kPhases)[number];
+
+export type Timeline = {
+  end: number;  // picoseconds
+  labels: {name: string; phase: Phase}[];
+  // spans: label, gap since the end before, duration, and so on
+  ranks: {name: string; lanes: {stream: string; spans: number[]}[]}[];
+};
+
+export function embedded<T>(id: string): T {
+  return JSON.parse(document.getElementById(id)!.textContent!) as T;
+}

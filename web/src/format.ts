@@ -1,0 +1,36 @@
+// Numbers for people, as the text report writes them: four significant digits and a unit.
+
+function digits(value: number, significant = 4): string {
+  if (value === 0) return '0';
+  const magnitude = Math.floor(Math.log10(Math.abs(value)));
+  return value.toFixed(Math.min(Math.max(significant - 1 - magnitude, 0), 12));
+}
+
+function scaled(value: number, units: readonly (readonly [number, string])[]): string {
+  for (const [size, unit] of units) {
+    if (Math.abs(value) >= size) return `${digits(value / size)} ${unit}`;
+  }
+  const [size, unit] = units[units.length - 1]!;
+  return `${digits(value / size)} ${unit}`;
+}
+
+export const seconds = (value: number): string =>
+  value === 0 ? '0 s'
+              : scaled(value, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns'], [1e-12, 'ps']]);
+
+export const bytes = (value: number): string =>
+  scaled(value, [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']]);
+
+export const bandwidth = (bytesPerSecond: number): string =>
+  `${digits(bytesPerSecond / 1e9)} GB/s`;
+
+export const linkRate = (bytesPerSecond: number): string =>
+  scaled(bytesPerSecond * 8, [[1e12, 'Tb/s'], [1e9, 'Gb/s'], [1e6, 'Mb/s'], [1, 'b/s']])
+    .replace(/\.0+ /, ' ');
+
+export const flops = (perSecond: number): string =>
+  scaled(perSecond, [[1e15, 'PFLOP/s'], [1e12, 'TFLOP/s'], [1e9, 'GFLOP/s'], [1, 'FLOP/s']]);
+
+export const percent = (fraction: number): string => `${(100 * fraction).toFixed(1)} %`;
+
+export const count = (value: number): string => Math.round(value).toLocaleString('en-US');
