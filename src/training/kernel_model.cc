@@ -20,61 +20,32 @@ constexpr double kFarShape = 2.0;
 // FlashAttention's backward pass does five matrix multiplications to the forward's two.
 constexpr double kAttentionBackward = 2.5;
 
-double NearestFraction(std::span<const MeasuredGemm> measured, const std::array<double, 3>& shape,
-                       double* nearest) {
-  struct Neighbour {
-    double distance2;
-    double fraction;
-  };
-  std::vector<Neighbour> all;
-  all.reserve(measured.size());
-  for (const MeasuredGemm& point : measured) {
-    double distance2 = 0;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-      const double d = point.log_shape[i] - shape[i];
-      distance2 += d * d;
-    }
-    all.push_back({distance2, point.fraction});
-  }
-  const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(kNeighbours, all.size()));
-  std::ranges::partial_sort(all, end, {}, &Neighbour::distance2);
-  *nearest = std::min(*nearest, std::sqrt(all.front().distance2));
-  double weight = 0;
-  double sum = 0;
-  for (auto it = all.begin(); it != end; ++it) {
-    if (it->distance2 == 0) return it->fraction;
-    weight += 1 / it->distance2;
-    sum += std::log(it->fraction) / it->distance2;
-  }
-  return std::exp(sum / weight);
-}
+// The entries (ascending in peak) around a device's peak, and where it lies between them on a log
+// scale; both are the same one at and beyond the ends.
+template <typename Entry>
+struct Neighbours {
+  const Entry* low;
+  const Entry* high;
+  double position = 0;
 
-// Where `peak` lies between two devices' peaks on a log scale, kept within [0, 1].
-double LogPosition(double peak, double low, double high) {
-  if (high <= low) return 0;
-  return std::clamp(std::log(peak / low) / std::log(high / low), 0.0, 1.0);
-}
-
-// Geometric interpolation between the values that `value` gives for the entries (ascending in
-// peak) around `peak`.
-template <typename Entry, typename Value>
-double BetweenDevices(std::span<const Entry> entries, double peak, Value value) {
-  const auto above =
-      std::ranges::find_if(entries, [peak](const Entry& entry) { return entry.peak >= peak; });
-  if (above == entries.begin()) return value(entries.front());
-  if (above == entries.end()) return value(entries.back());
-  const Entry& low = *std::prev(above);
-  const double t = LogPosition(peak, low.peak, above->peak);
-  return std::exp((1 - t) * std::log(value(low)) + t * std::log(value(*above)));
-}
-
-std::string MeasuredOn(std::span<const GemmDevice> devices) {
-  std::string text;
-  for (const GemmDevice& device : devices) {
-    if (!text.empty()) text += " and ";
-    text += device.name;
+  Neighbours(std::span<const Entry> entries, double peak) {
+    const auto above = std::ranges::lower_bound(entries, peak, {}, &Entry::peak);
+    high = above == entries.end() ? &entries.back() : &*above;
+    low =
+        above == entries.begin() || above == entries.end() || high->peak == peak ? high : high - 1;
+    if (low != high) position = std::log(peak / low->peak) / std::log(high->peak / low->peak);
   }
-  return text;
+
+  // Geometric interpolation of what `value` gives for the two.
+  template <typename Value>
+  [[nodiscard]] double Interpolate(Value value) const {
+    if (low == high) return value(*low);
+    return std::exp((1 - position) * std::log(value(*low)) + position * std::log(value(*high)));
+  }
+};
+
+Neighbours<GemmDevice> GemmNeighbours(double peak) {
+  return {std::span<const GemmDevice>(Kernels().gemm), peak};
 }
 
 // The chart that fits best: the device nearest in peak, then a chart of this pass alone before a
@@ -106,6 +77,35 @@ double Curve::At(double x) const {
   return low.y + t * (above->y - low.y);
 }
 
+GemmEstimate InterpolateGemm(std::span<const MeasuredGemm> measured,
+                             const std::array<double, 3>& log_shape) {
+  struct Neighbour {
+    double distance2;
+    double fraction;
+  };
+  std::vector<Neighbour> all;
+  all.reserve(measured.size());
+  for (const MeasuredGemm& point : measured) {
+    double distance2 = 0;
+    for (std::size_t i = 0; i < log_shape.size(); ++i) {
+      const double d = point.log_shape[i] - log_shape[i];
+      distance2 += d * d;
+    }
+    all.push_back({distance2, point.fraction});
+  }
+  const std::size_t used = std::min(kNeighbours, all.size());
+  std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(used), {},
+                            &Neighbour::distance2);
+  if (all.front().distance2 == 0) return {all.front().fraction, 0};
+  double weight = 0;
+  double sum = 0;
+  for (const Neighbour& neighbour : std::span(all).first(used)) {
+    weight += 1 / neighbour.distance2;
+    sum += std::log(neighbour.fraction) / neighbour.distance2;
+  }
+  return {std::exp(sum / weight), std::sqrt(all.front().distance2)};
+}
+
 Result<KernelModel> KernelModel::Make(const Accelerator& accelerator, Precision precision) {
   KernelModel model;
   model.device_ = accelerator.name;
@@ -132,9 +132,9 @@ Result<KernelModel> KernelModel::Make(const Accelerator& accelerator, Precision 
   } else {
     model.best_matmul_borrowed_ = true;
     model.best_matmul_ =
-        model.peak_ *
-        BetweenDevices(std::span<const GemmDevice>(tables.gemm), model.bf16_peak_,
-                       [](const GemmDevice& device) { return device.best_matmul / device.peak; });
+        model.peak_ * GemmNeighbours(model.bf16_peak_).Interpolate([](const GemmDevice& device) {
+          return device.best_matmul / device.peak;
+        });
   }
   model.memory_bandwidth_ =
       accelerator.memory_bandwidth.bytes_per_second() * tables.streaming_fraction;
@@ -153,29 +153,28 @@ KernelCost KernelModel::Roofline(KernelCost cost, double flops, double bytes, do
 }
 
 KernelCost KernelModel::Gemm(std::string name, const GemmShape& shape, GemmPass pass) const {
-  const KernelTables& tables = Kernels();
   const auto m = static_cast<double>(shape.m);
   const auto n = static_cast<double>(shape.n);
   const auto k = static_cast<double>(shape.k);
   const auto batch = static_cast<double>(shape.batch);
   double nearest = INFINITY;
-  const double fraction = BetweenDevices(
-      std::span<const GemmDevice>(tables.gemm), bf16_peak_, [&](const GemmDevice& device) {
-        return NearestFraction(device.measured[static_cast<std::size_t>(pass)],
-                               {std::log(m), std::log(n), std::log(k)}, &nearest);
-      });
+  const Neighbours<GemmDevice> devices = GemmNeighbours(bf16_peak_);
+  const double fraction = devices.Interpolate([&](const GemmDevice& device) {
+    const GemmEstimate estimate = InterpolateGemm(device.measured[static_cast<std::size_t>(pass)],
+                                                  {std::log(m), std::log(n), std::log(k)});
+    nearest = std::min(nearest, estimate.distance);
+    return estimate.fraction;
+  });
   KernelCost cost;
   cost.name = std::move(name);
   cost.shape = shape.batch == 1
                    ? fmt::format("m={} n={} k={}", shape.m, shape.n, shape.k)
                    : fmt::format("{} x m={} n={} k={}", shape.batch, shape.m, shape.n, shape.k);
-  const bool measured_here = std::ranges::any_of(
-      tables.gemm, [&](const GemmDevice& device) { return device.name == device_; });
-  cost.extrapolated = !measured_here || precision_borrowed_ || best_matmul_borrowed_ ||
-                      nearest > std::log(kFarShape);
-  cost.source =
-      fmt::format("shape curve of {}{}, times the best matmul {}", MeasuredOn(tables.gemm),
-                  precision_borrowed_ ? " (bf16)" : "", Humanize(FlopRate(best_matmul_)));
+  cost.extrapolated = devices.low->name != device_ || precision_borrowed_ ||
+                      best_matmul_borrowed_ || nearest > std::log(kFarShape);
+  cost.source = fmt::format("shape curve of {}{}{}, times the best matmul {}", devices.low->name,
+                            devices.low == devices.high ? "" : " and " + devices.high->name,
+                            precision_borrowed_ ? " (bf16)" : "", Humanize(FlopRate(best_matmul_)));
   if (best_matmul_borrowed_) cost.source += " (assumed share of peak)";
   // A weight gradient is added to an fp32 accumulator: read and written.
   const double out_bytes = pass == GemmPass::kWeightGrad ? 8 : 2;
@@ -196,13 +195,13 @@ KernelCost KernelModel::Attention(std::string name, const AttentionShape& shape,
   std::ranges::copy_if(tables.occupancy, std::back_inserter(curves),
                        [pass](const OccupancyCurve& curve) { return curve.pass == pass; });
   bool rows_measured = true;
-  const double occupancy = BetweenDevices(
-      std::span<const OccupancyCurve>(curves), bf16_peak_, [&](const OccupancyCurve& curve) {
-        const double least = curve.fraction.points.front().x;
-        if (rows >= least) return curve.fraction.At(rows);
-        rows_measured = false;  // too few rows to fill the device: the rate falls with them
-        return curve.fraction.At(least) * rows / least;
-      });
+  const Neighbours<OccupancyCurve> devices(std::span<const OccupancyCurve>(curves), bf16_peak_);
+  const double occupancy = devices.Interpolate([&](const OccupancyCurve& curve) {
+    const double least = curve.fraction.points.front().x;
+    if (rows >= least) return curve.fraction.At(rows);
+    rows_measured = false;  // too few rows to fill the device: the rate falls with them
+    return curve.fraction.At(least) * rows / least;
+  });
 
   KernelCost cost;
   cost.name = std::move(name);

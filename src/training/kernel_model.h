@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "training/kernel_tables.h"
@@ -27,6 +29,15 @@ struct AttentionShape {
   std::int64_t head_dim = 0;
   double mean_context = 0;  // tokens a query attends to, on average
 };
+
+struct GemmEstimate {
+  double fraction = 0;  // of the best matmul
+  double distance = 0;  // to the nearest measured shape, in log (m, n, k)
+};
+// Mean of the nearest measured shapes, each weighted by 1 / distance^2.
+// REQUIRES: `measured` is not empty.
+[[nodiscard]] GemmEstimate InterpolateGemm(std::span<const MeasuredGemm> measured,
+                                           const std::array<double, 3>& log_shape);
 
 // How long kernels take on one device: a roofline whose compute ceiling depends on the shape.
 //

@@ -52,6 +52,7 @@ class PlanChecker {
     CheckBatch();
     CheckDataParallel();
     CheckSequence();
+    CheckOverlap();
     CheckOrder();
     return std::move(found_);
   }
@@ -242,6 +243,13 @@ class PlanChecker {
       Add("TL1329", fmt::format("cp {}: context parallelism is not modelled", plan_.cp),
           "use cp 1; sequence parallelism (tp > 1) and full recompute also save activation memory");
     }
+  }
+
+  void CheckOverlap() {
+    if (!plan_.overlap_tp || plan_.tp == 1 || plan_.sequence_parallel) return;
+    Add("TL1331", "overlap of tensor-parallel traffic without sequence parallelism",
+        "an AllReduce cannot be pipelined with its GEMM: set sequence_parallel: true, or drop the "
+        "overlap");
   }
 
   void CheckOrder() {

@@ -118,6 +118,14 @@ TEST(CheckPlan, InterleavingNeedsSeveralChunksAndStages) {
   EXPECT_THAT(CheckPlan(testing::Llama70B(), plan, 512), IsEmpty());
 }
 
+TEST(CheckPlan, TensorParallelOverlapNeedsSequenceParallelism) {
+  TrainingPlan plan = Plan70B();
+  plan.overlap_tp = true;
+  EXPECT_THAT(CheckPlan(testing::Llama70B(), plan, 512), IsEmpty());
+  plan.sequence_parallel = false;
+  EXPECT_NE(HintOf(CheckPlan(testing::Llama70B(), plan, 512), "TL1331"), "absent");
+}
+
 TEST(CheckPlan, ShardGroupsMustDivideTheReplicas) {
   TrainingPlan plan = Plan70B();
   plan.zero = 3;

@@ -45,6 +45,11 @@ std::int64_t Stage::parameters() const {
   return sum;
 }
 
+std::int64_t OwnParameters(const TrainingPlan& plan, const Stage& stage) {
+  const std::int64_t shard = plan.zero > 0 ? ShardSize(plan) : 1;
+  return (stage.parameters() + shard - 1) / shard;
+}
+
 std::vector<Stage> CutIntoStages(const ModelConfig& model, const TrainingPlan& plan) {
   const ShardParameters shard = CountShard(model, plan);
   const auto stages = static_cast<std::size_t>(plan.pp);

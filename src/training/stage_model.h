@@ -41,6 +41,8 @@ struct Stage {
 [[nodiscard]] inline std::int64_t ShardSize(const TrainingPlan& plan) {
   return plan.fsdp_shard_size > 0 ? plan.fsdp_shard_size : plan.dp;
 }
+// Parameters of a stage that one GPU updates.
+[[nodiscard]] std::int64_t OwnParameters(const TrainingPlan& plan, const Stage& stage);
 [[nodiscard]] inline std::int64_t GradientBytes(const TrainingPlan& plan) {
   return plan.grad_fp32 ? 4 : 2;
 }

@@ -172,9 +172,7 @@ class StageWriter {
     if (reduced_ != ProgramWriter::kNone) writer_.Wait(reduced_);
     ReduceSharedEmbedding();
 
-    const std::int64_t parameters = stage_.parameters();
-    const std::int64_t shard = plan_.zero > 0 ? ShardSize(plan_) : 1;
-    const std::int64_t own = (parameters + shard - 1) / shard;
+    const std::int64_t own = OwnParameters(plan_, stage_);
     writer_.Compute(Label::kGradientNorm, GradientNormCost(context_.kernels, plan_, own).time);
     if (context_.grid.group_size(GroupRole::kWorld) > 1) {
       // The norm that clipping needs: a barrier of all ranks before anyone updates.

@@ -75,7 +75,9 @@ class CostCollector {
          GemmPass::kForward);
 
     if (plan_.recompute == Recompute::kSelective) {
+      const std::size_t listed = costs_.kernels.size();
       AttentionCore(Piece::kAttentionRecompute, AttentionPass::kForward);
+      costs_.kernels.resize(listed);  // the same kernels again
     }
     Gemm(Piece::kAttentionBackwardOutput, "attention output GEMM data gradient", tokens_, context_,
          h, GemmPass::kDataGrad);

@@ -134,6 +134,7 @@ Result<TrainingWorkload> BuildTraining(const ModelConfig& model, const TrainingP
       ModelFlopsPerToken(model, plan.sequence) * static_cast<double>(workload.tokens_per_step);
   workload.peak_per_gpu = kernels->peak();
   workload.kernels = costs.kernels;
+  workload.kernels.push_back(OptimizerCost(*kernels, plan, OwnParameters(plan, stages.front())));
   workload.assumptions = Assumptions(model, plan, costs);
   workload.warnings = Warnings(plan);
   const auto choices = collectives.choices();

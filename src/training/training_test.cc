@@ -253,6 +253,24 @@ TEST(BuildTraining, EveryPlanRunsToItsEndWithMatchingCollectivesAndMessages) {
   }
 }
 
+TEST(BuildTraining, OverlappedTensorTrafficRunsBesideTheComputeItFeeds) {
+  TrainingPlan plan = SmallPlan(4, 4, 1, 2);
+  plan.overlap_tp = true;
+  const TrainingWorkload workload = Build(SmallLlama(), plan);
+  EXPECT_GE(GraphRunner(*workload.graph).Run(), workload.stage_compute.front());
+  // No compute task depends on the AllGather that feeds it.
+  const Program& program = workload.graph->program(1);
+  std::size_t gathers_waited_for = 0;
+  for (const Task& task : program.tasks) {
+    if (workload.graph->labels()[task.label].name != "forward attention") continue;
+    for (const std::uint32_t dependency : program.dependencies_of(task)) {
+      const Task& before = program.tasks[dependency];
+      gathers_waited_for += workload.graph->labels()[before.label].name == "tp all_gather" ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(gathers_waited_for, 0U);
+}
+
 TEST(BuildTraining, WithoutPipelineAFreeNetworkLeavesOnlyCompute) {
   for (const int zero : {0, 1, 3}) {
     TrainingPlan plan = SmallPlan(2, 1, 2, 4);
