@@ -1,6 +1,7 @@
 #include "engine/cuts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -220,11 +221,12 @@ Result<void> FabricCuts::NarrowToUsedNics(const std::vector<DeviceId>& members, 
     const double share = load == nullptr ? 1.0
                                          : static_cast<double>(i - first) /
                                                static_cast<double>(load->ranks_of_nic[Index(nic)]);
+    const Capacity capacity = NetworkCapacity(nic);
+    nodes.egress[part] += capacity.out * share;
+    nodes.ingress[part] += capacity.in * share;
     for (const LinkId id : fabric.out(nic)) {
       const Link& link = fabric.link(id);
       if (link.kind != LinkKind::kNetwork) continue;
-      nodes.egress[part] += PayloadRate(link) * share;
-      nodes.ingress[part] += PayloadRate(fabric.link(fabric.reverse(id))) * share;
       const Device& to = fabric.device(link.to);
       const bool direct = to.kind != DeviceKind::kSwitch;
       least_cable = std::min(least_cable, direct ? link.latency : link.latency * 2 + to.latency);
@@ -232,6 +234,40 @@ Result<void> FabricCuts::NarrowToUsedNics(const std::vector<DeviceId>& members, 
   }
   if (least_cable != Time::Max()) nodes.crossing = least_bus * 2 + least_cable;
   return {};
+}
+
+FabricCuts::Capacity FabricCuts::NetworkCapacity(DeviceId nic) const {
+  const Fabric& fabric = router_->fabric();
+  Capacity capacity;
+  for (const LinkId id : fabric.out(nic)) {
+    if (fabric.link(id).kind != LinkKind::kNetwork) continue;
+    capacity.out += PayloadRate(fabric.link(id));
+    capacity.in += PayloadRate(fabric.link(fabric.reverse(id)));
+  }
+  return capacity;
+}
+
+double FabricCuts::FairRate(DeviceId from, const CutLoad& senders, DeviceId to,
+                            const CutLoad& receivers) const {
+  double rate = HUGE_VAL;
+  const auto narrow = [&rate](double capacity, std::uint32_t ranks) {
+    if (ranks > 0) rate = std::min(rate, capacity / ranks);
+  };
+  if (levels_.front().block_of[Index(from)] == levels_.front().block_of[Index(to)]) return rate;
+  if (const auto nic = router_->nic(from)) {
+    narrow(NetworkCapacity(*nic).out, senders.ranks_of_nic[Index(*nic)]);
+  }
+  if (const auto nic = router_->nic(to)) {
+    narrow(NetworkCapacity(*nic).in, receivers.ranks_of_nic[Index(*nic)]);
+  }
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    const std::uint32_t out = levels_[level].block_of[Index(from)];
+    const std::uint32_t in = levels_[level].block_of[Index(to)];
+    if (out == in) break;
+    narrow(levels_[level].egress[out], senders.ranks_of_block[level][out]);
+    narrow(levels_[level].ingress[in], receivers.ranks_of_block[level][in]);
+  }
+  return rate;
 }
 
 CutLoad FabricCuts::LoadOf(const std::vector<DeviceId>& endpoints) const {

@@ -48,6 +48,11 @@ class FabricCuts {
   [[nodiscard]] Result<std::vector<Partition>> PartitionsOf(const std::vector<DeviceId>& members,
                                                             const CutLoad* load = nullptr) const;
 
+  // Payload bytes/s of one of the ranks that send side by side from where `from` sits to where `to`
+  // sits, as far as cuts limit it; infinite inside a node.
+  [[nodiscard]] double FairRate(DeviceId from, const CutLoad& senders, DeviceId to,
+                                const CutLoad& receivers) const;
+
  private:
   struct Level {
     std::vector<std::uint32_t> block_of;  // by device
@@ -55,7 +60,13 @@ class FabricCuts {
     std::vector<double> ingress;
   };
 
+  struct Capacity {
+    double out = 0;
+    double in = 0;
+  };
+
   [[nodiscard]] double PayloadRate(const Link& link) const;
+  [[nodiscard]] Capacity NetworkCapacity(DeviceId nic) const;
   void AddLevel(const std::vector<std::uint32_t>& root_of);
   [[nodiscard]] Partition Endpoints(const std::vector<DeviceId>& members) const;
   [[nodiscard]] Partition Blocks(std::size_t level, const std::vector<DeviceId>& members,

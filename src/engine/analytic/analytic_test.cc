@@ -1,0 +1,159 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "engine/test_fabrics.h"
+#include "engine/test_graphs.h"
+#include "trunkline/engine/engine.h"
+
+namespace trunkline {
+namespace {
+
+constexpr std::int64_t kMega = 1'000'000;
+
+Time Us(std::int64_t us) { return Time::Microseconds(us); }
+
+CollectiveChoice Choice(Primitive primitive, std::int64_t bytes, const char* algorithm = "ring") {
+  CollectiveChoice choice;
+  choice.spec.primitive = primitive;
+  choice.spec.bytes = Bytes(bytes);
+  choice.algorithm = algorithm;
+  return choice;
+}
+
+Timeline Simulate(const Fabric& fabric, const TaskGraph& graph, EngineOptions options = {}) {
+  const Router router(fabric, {});
+  const TransportModel transport = IdealTransport();
+  const auto placement = PackedPlacement(fabric, graph.ranks());
+  EXPECT_TRUE(placement.has_value());
+  const auto timeline = RunAnalytic({router, transport, graph, *placement}, options);
+  EXPECT_TRUE(timeline.has_value());
+  return timeline ? *timeline : Timeline{};
+}
+
+double CollectiveSeconds(const Fabric& fabric, const CollectiveChoice& choice) {
+  const auto ranks = static_cast<std::uint32_t>(fabric.endpoints().size());
+  return Simulate(fabric, *SingleCollective(choice, ranks)).end.seconds();
+}
+
+TEST(Analytic, MeetsTheClosedFormOfAHomogeneousRing) {
+  // 2(p-1)(alpha + n/(p beta)) with alpha = 2 us, beta = 10 GB/s.
+  const Fabric fabric = Crossbar(16, Rate::GigabytesPerSecond(10), Us(1));
+  EXPECT_NEAR(CollectiveSeconds(fabric, Choice(Primitive::kAllReduce, 160 * kMega)),
+              30 * (2e-6 + 10e6 / 10e9), 1e-9 * 0.03);
+  EXPECT_NEAR(CollectiveSeconds(fabric, Choice(Primitive::kAllGather, 160 * kMega)),
+              15 * (2e-6 + 10e6 / 10e9), 1e-9 * 0.015);
+  EXPECT_NEAR(CollectiveSeconds(fabric, Choice(Primitive::kReduceScatter, 160 * kMega)),
+              15 * (2e-6 + 10e6 / 10e9), 1e-9 * 0.015);
+}
+
+TEST(Analytic, PipelinesABroadcastThroughTheChain) {
+  CollectiveChoice choice = Choice(Primitive::kBroadcast, 100 * kMega);
+  choice.spec.slice = Bytes(10 * kMega);
+  // 4 hops of 2 us and 1 ms a slice, then 9 more slices.
+  const Fabric fabric = Crossbar(5, Rate::GigabytesPerSecond(10), Us(1));
+  EXPECT_NEAR(CollectiveSeconds(fabric, choice), 4 * 1.002e-3 + 9e-3, 1e-11);
+}
+
+TEST(Analytic, ScalesToSixteenThousandRanks) {
+  const Fabric fabric = Crossbar(16'384, Rate::GigabytesPerSecond(10), Us(1));
+  EXPECT_NEAR(CollectiveSeconds(fabric, Choice(Primitive::kAllReduce, 163'840 * 1000)),
+              2 * 16'383 * (2e-6 + 10e3 / 10e9), 1e-9 * 0.1);
+}
+
+// Two stages: the first computes and sends, the second receives and computes.
+TEST(Analytic, SplitsThePipelineWaitIntoBubbleAndExposedTransfer) {
+  TableGraph graph;
+  using Step = TableGraph::Step;
+  const auto first = graph.AddProgram(
+      {Step{.kind = TaskKind::kCompute, .duration = Us(100)}, Step{.kind = TaskKind::kSend,
+                                                                   .stream = 2,
+                                                                   .role = 0,
+                                                                   .bytes = Bytes(kMega),
+                                                                   .dependencies = {0}}});
+  const auto second =
+      graph.AddProgram({Step{.kind = TaskKind::kReceive, .stream = 3, .role = 1},
+                        Step{.kind = TaskKind::kCompute, .duration = Us(50), .dependencies = {0}}});
+  const RankId a = graph.AddRank(first);
+  const RankId b = graph.AddRank(second);
+  graph.Connect(a, 0, b, 1);
+  // 1 MB at 10 GB/s is 100 us; two cables of 1 us.
+  const Timeline timeline = Simulate(Crossbar(2, Rate::GigabytesPerSecond(10), Us(1)), graph);
+  EXPECT_EQ(timeline.status, RunStatus::kFinished);
+  EXPECT_EQ(timeline.end, Us(252));
+  ASSERT_EQ(timeline.ranks.size(), 2U);
+  EXPECT_EQ(timeline.critical, 1U);
+  EXPECT_EQ(timeline.ranks[1].bubble, Us(100));
+  EXPECT_EQ(timeline.ranks[1].exposed_communication, Us(102));
+  EXPECT_EQ(timeline.ranks[1].compute, Us(50));
+  EXPECT_EQ(timeline.ranks[0].exposed_communication, Us(100));
+  EXPECT_EQ(timeline.ranks[0].other, Us(52));
+}
+
+TEST(Analytic, StartsACollectiveWhenTheLastMemberComes) {
+  TableGraph graph;
+  graph.AddCollective(Choice(Primitive::kAllReduce, 2 * kMega));
+  using Step = TableGraph::Step;
+  for (const std::int64_t compute : {10, 70}) {
+    const auto program = graph.AddProgram(
+        {Step{.kind = TaskKind::kCompute, .duration = Us(compute)},
+         Step{.kind = TaskKind::kCollective, .stream = 1, .role = 0, .dependencies = {0}}});
+    graph.AddRank(program);
+  }
+  graph.AddCommunicator(0, {RankId{0}, RankId{1}});
+  // 2 steps of 1 MB at 10 GB/s and 2 us.
+  const Timeline timeline = Simulate(Crossbar(2, Rate::GigabytesPerSecond(10), Us(1)), graph);
+  EXPECT_EQ(timeline.end, Us(70 + 204));
+  EXPECT_EQ(timeline.ranks[0].bubble, Us(60));
+  EXPECT_EQ(timeline.ranks[0].exposed_communication, Us(204));
+  ASSERT_EQ(timeline.collectives.size(), 1U);
+  EXPECT_EQ(timeline.collectives[0].group_size, 2U);
+  EXPECT_EQ(timeline.collectives[0].total, Us(60 + 204));
+  EXPECT_LE(timeline.collectives[0].bound, Us(204));
+}
+
+TEST(Analytic, NamesTheMessageThatNeverComes) {
+  TableGraph graph;
+  using Step = TableGraph::Step;
+  const auto waits = graph.AddProgram({Step{.kind = TaskKind::kReceive, .stream = 3, .role = 1}});
+  const auto idles = graph.AddProgram({Step{.kind = TaskKind::kCompute, .duration = Us(5)}});
+  const RankId a = graph.AddRank(waits);
+  const RankId b = graph.AddRank(idles);
+  graph.Connect(b, 0, a, 1);
+  const Timeline timeline = Simulate(Crossbar(2, Rate::GigabytesPerSecond(10), Us(1)), graph);
+  EXPECT_EQ(timeline.status, RunStatus::kUnfinished);
+  ASSERT_EQ(timeline.blocked.size(), 1U);
+  EXPECT_EQ(timeline.blocked[0].rank, a);
+  EXPECT_EQ(timeline.blocked[0].waits_for, "a message from rank 1");
+}
+
+TEST(Analytic, RepresentsCongruentRanksByOne) {
+  const Fabric fabric = Crossbar(8, Rate::GigabytesPerSecond(10), Us(1));
+  EngineOptions options;
+  options.record = {RankId{5}};
+  const Timeline timeline =
+      Simulate(fabric, *SingleCollective(Choice(Primitive::kAllReduce, 8 * kMega), 8, 3), options);
+  ASSERT_EQ(timeline.ranks.size(), 1U);
+  EXPECT_EQ(timeline.ranks[0].ranks_represented, 8U);
+  ASSERT_EQ(timeline.spans.size(), 3U);
+  EXPECT_EQ(timeline.spans[2].rank, RankId{5});
+  EXPECT_EQ(timeline.spans[2].end, timeline.end);
+  EXPECT_EQ(timeline.collectives[0].count, 3U);
+}
+
+TEST(Analytic, RefusesRendezvous) {
+  const Fabric fabric = Crossbar(2, Rate::GigabytesPerSecond(10), Us(1));
+  const Router router(fabric, {});
+  const TransportModel transport = IdealTransport();
+  const auto graph = SingleCollective(Choice(Primitive::kAllReduce, kMega), 2);
+  const auto placement = PackedPlacement(fabric, 2);
+  EngineOptions options;
+  options.handshake = Handshake::kRendezvous;
+  const auto timeline = RunAnalytic({router, transport, *graph, *placement}, options);
+  ASSERT_FALSE(timeline.has_value());
+  EXPECT_EQ(timeline.error().front().code, "TL1621");
+}
+
+}  // namespace
+}  // namespace trunkline

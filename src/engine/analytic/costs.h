@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "engine/analytic/group_model.h"
+#include "engine/cuts.h"
+#include "trunkline/engine/engine.h"
+
+namespace trunkline {
+
+// What the communication of a task graph costs in closed form, found on demand and kept.
+class StepCosts {
+ public:
+  explicit StepCosts(const EngineInput& input);
+
+  // Dense index of a communicator, for the calls below.
+  [[nodiscard]] Result<std::uint32_t> Group(CommunicatorId id);
+  [[nodiscard]] const std::vector<RankId>& members(std::uint32_t group) const {
+    return groups_[group].members;
+  }
+  // The time of a collective whose members start together.
+  [[nodiscard]] Result<Time> Collective(std::uint32_t group, std::uint32_t collective);
+  // Its lower bound.
+  [[nodiscard]] Result<Time> Bound(std::uint32_t group, std::uint32_t collective);
+
+  // A message by a peer role: how long it keeps the sender busy, and how long it then flies.
+  struct Message {
+    double per_byte = 0;
+    Time overhead;
+    Time latency;
+    [[nodiscard]] Time Busy(Bytes bytes) const {
+      return overhead + Time::FromSeconds(per_byte * static_cast<double>(bytes.count()));
+    }
+  };
+  [[nodiscard]] Result<Message> Peer(RankId from, RankId to);
+
+ private:
+  struct GroupCosts {
+    std::vector<RankId> members;
+    GroupModel model;
+    std::vector<std::optional<Time>> times;  // by collective
+  };
+
+  [[nodiscard]] const CutLoad& LoadOf(std::uint32_t program);
+  [[nodiscard]] CutLoad LoadOf(const std::vector<RankId>& members);
+  [[nodiscard]] DeviceId endpoint(RankId rank) const { return input_.placement.endpoint(rank); }
+
+  const EngineInput input_;
+  FabricCuts cuts_;
+  std::vector<std::vector<DeviceId>> endpoints_of_program_;
+  std::vector<std::optional<CutLoad>> load_of_program_;
+  std::map<CommunicatorId, std::uint32_t> index_;
+  std::vector<GroupCosts> groups_;
+};
+
+}  // namespace trunkline
