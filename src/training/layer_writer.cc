@@ -25,14 +25,15 @@ LayerWriter::LayerWriter(const StepContext& context, ProgramWriter& writer)
   const TrainingPlan& plan = context.plan;
   const std::int64_t tokens = plan.micro_batch * plan.sequence;
   const std::int64_t hidden_bytes = tokens * context.model.hidden * kWeightBytes;
-  all_gather_ = context.collectives.Find(Primitive::kAllGather, hidden_bytes, kWeightBytes,
-                                         plan.tp_algorithm);
-  partial_sum_ =
-      context.collectives.Find(sequence_ ? Primitive::kReduceScatter : Primitive::kAllReduce,
-                               hidden_bytes, kWeightBytes, plan.tp_algorithm);
+  const auto find = [&](Primitive primitive, std::int64_t bytes, std::int64_t element_bytes) {
+    return context.collectives.Find(GroupRole::kTensor, primitive, bytes, element_bytes,
+                                    plan.tp_algorithm);
+  };
+  all_gather_ = find(Primitive::kAllGather, hidden_bytes, kWeightBytes);
+  partial_sum_ = find(sequence_ ? Primitive::kReduceScatter : Primitive::kAllReduce, hidden_bytes,
+                      kWeightBytes);
   constexpr std::int64_t kFp32 = 4;
-  loss_sum_ =
-      context.collectives.Find(Primitive::kAllReduce, tokens * kFp32, kFp32, plan.tp_algorithm);
+  loss_sum_ = find(Primitive::kAllReduce, tokens * kFp32, kFp32);
 }
 
 std::uint32_t LayerWriter::GatherSequence(const ProgramWriter::Mark& from) {

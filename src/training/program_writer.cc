@@ -5,7 +5,8 @@
 namespace trunkline {
 
 std::span<const std::string> StreamNames() {
-  static const std::vector<std::string> names = {"compute", "tp", "dp", "pp-send", "pp-recv"};
+  static const std::vector<std::string> names = {"compute", "tp",        "dp",   "pp-send",
+                                                 "pp-recv", "embedding", "world"};
   return names;
 }
 
@@ -42,18 +43,21 @@ std::span<const TaskLabel> TrainingLabels() {
   return labels;
 }
 
-std::uint32_t CollectiveTable::Find(Primitive primitive, std::int64_t bytes,
-                                    std::uint32_t element_bytes, const std::string& algorithm) {
+std::uint32_t CollectiveTable::Find(GroupRole role, Primitive primitive, std::int64_t bytes,
+                                    std::int64_t element_bytes, const std::string& algorithm) {
   CollectiveChoice choice;
   choice.spec.primitive = primitive;
   choice.spec.bytes = Bytes(bytes);
-  choice.spec.element_bytes = element_bytes;
+  choice.spec.element_bytes = static_cast<std::uint32_t>(element_bytes);
   choice.algorithm = algorithm;
-  const auto same = std::ranges::find_if(choices_, [&](const CollectiveChoice& other) {
-    return other.spec == choice.spec && other.algorithm == choice.algorithm;
-  });
-  if (same != choices_.end()) return static_cast<std::uint32_t>(same - choices_.begin());
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    if (roles_[i] == role && choices_[i].spec == choice.spec &&
+        choices_[i].algorithm == algorithm) {
+      return static_cast<std::uint32_t>(i);
+    }
+  }
   choices_.push_back(std::move(choice));
+  roles_.push_back(role);
   return static_cast<std::uint32_t>(choices_.size() - 1);
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "training/rank_grid.h"
@@ -10,7 +11,15 @@
 
 namespace trunkline {
 
-enum class Stream : std::uint8_t { kCompute, kTensor, kData, kSend, kReceive };
+enum class Stream : std::uint8_t {
+  kCompute,
+  kTensor,
+  kData,
+  kSend,
+  kReceive,
+  kEmbedding,
+  kWorld,
+};
 [[nodiscard]] std::span<const std::string> StreamNames();
 
 // Every label of a training program.
@@ -45,15 +54,17 @@ enum class Label : std::uint16_t {
 };
 [[nodiscard]] std::span<const TaskLabel> TrainingLabels();
 
-// The collectives of a graph, each kept once.
+// The collectives of a graph, each kept once for every role that runs it: its algorithm is chosen
+// for the groups of that role.
 class CollectiveTable {
  public:
-  [[nodiscard]] std::uint32_t Find(Primitive primitive, std::int64_t bytes,
-                                   std::uint32_t element_bytes, const std::string& algorithm);
-  [[nodiscard]] std::span<const CollectiveChoice> choices() const { return choices_; }
+  [[nodiscard]] std::uint32_t Find(GroupRole role, Primitive primitive, std::int64_t bytes,
+                                   std::int64_t element_bytes, const std::string& algorithm);
+  [[nodiscard]] std::vector<CollectiveChoice> Take() && { return std::move(choices_); }
 
  private:
   std::vector<CollectiveChoice> choices_;
+  std::vector<GroupRole> roles_;  // of each choice
 };
 
 // Appends tasks to a program. Compute tasks follow each other on one stream; every other task is

@@ -107,8 +107,9 @@ class StageWriter {
   }
 
   TaskIndex GatherWeights(std::int64_t parameters) {
-    return writer_.Collective(Stream::kData, Label::kDataAllGather, GroupRole::kShard,
-                              DataCollective(Primitive::kAllGather, parameters, kWeightBytes));
+    return writer_.Collective(
+        Stream::kData, Label::kDataAllGather, GroupRole::kShard,
+        DataCollective(GroupRole::kShard, Primitive::kAllGather, parameters, kWeightBytes));
   }
 
   // ZeRO-1 and 2: the weights that the previous step's optimizer updated, in order of use.
@@ -147,22 +148,24 @@ class StageWriter {
       reduced_ = writer_.Collective(
           Stream::kData, scatter ? Label::kDataReduceScatter : Label::kDataAllReduce,
           GroupRole::kShard,
-          DataCollective(scatter ? Primitive::kReduceScatter : Primitive::kAllReduce, parameters,
+          DataCollective(GroupRole::kShard,
+                         scatter ? Primitive::kReduceScatter : Primitive::kAllReduce, parameters,
                          bytes));
     }
     if (last_micro_batch && context_.grid.group_size(GroupRole::kReplicate) > 1) {
       const std::int64_t shard = (parameters + ShardSize(plan_) - 1) / ShardSize(plan_);
-      reduced_ = writer_.Collective(Stream::kData, Label::kDataAllReduce, GroupRole::kReplicate,
-                                    DataCollective(Primitive::kAllReduce, shard, bytes));
+      reduced_ = writer_.Collective(
+          Stream::kData, Label::kDataAllReduce, GroupRole::kReplicate,
+          DataCollective(GroupRole::kReplicate, Primitive::kAllReduce, shard, bytes));
     }
   }
 
-  std::uint32_t DataCollective(Primitive primitive, std::int64_t parameters, std::int64_t bytes) {
+  std::uint32_t DataCollective(GroupRole role, Primitive primitive, std::int64_t parameters,
+                               std::int64_t bytes) {
     // Buckets are padded so that every rank's shard is equal.
-    const std::int64_t shard = ShardSize(plan_);
-    const std::int64_t padded = (parameters + shard - 1) / shard * shard;
-    return context_.collectives.Find(primitive, padded * bytes, static_cast<std::uint32_t>(bytes),
-                                     plan_.dp_algorithm);
+    const std::int64_t ranks = context_.grid.group_size(role);
+    const std::int64_t padded = (parameters + ranks - 1) / ranks * ranks;
+    return context_.collectives.Find(role, primitive, padded * bytes, bytes, plan_.dp_algorithm);
   }
 
   // ---- after the last micro-batch
@@ -177,9 +180,10 @@ class StageWriter {
     if (context_.grid.group_size(GroupRole::kWorld) > 1) {
       // The norm that clipping needs: a barrier of all ranks before anyone updates.
       constexpr std::int64_t kScalar = 4;
-      writer_.Wait(writer_.Collective(
-          Stream::kData, Label::kNormAllReduce, GroupRole::kWorld,
-          context_.collectives.Find(Primitive::kAllReduce, kScalar, kScalar, "auto")));
+      writer_.Wait(
+          writer_.Collective(Stream::kWorld, Label::kNormAllReduce, GroupRole::kWorld,
+                             context_.collectives.Find(GroupRole::kWorld, Primitive::kAllReduce,
+                                                       kScalar, kScalar, "auto")));
     }
     writer_.Compute(Label::kOptimizer, OptimizerCost(context_.kernels, plan_, own).time);
     if (sharded_ && plan_.zero > 0 && plan_.zero < 3 && !plan_.overlap_param_gather) {
@@ -191,9 +195,9 @@ class StageWriter {
     if (stage_.shared_embedding == 0) return;
     const std::int64_t bytes = GradientBytes(plan_);
     writer_.Wait(writer_.Collective(
-        Stream::kData, Label::kEmbeddingAllReduce, GroupRole::kEmbedding,
-        context_.collectives.Find(Primitive::kAllReduce, stage_.shared_embedding * bytes,
-                                  static_cast<std::uint32_t>(bytes), "auto")));
+        Stream::kEmbedding, Label::kEmbeddingAllReduce, GroupRole::kEmbedding,
+        context_.collectives.Find(GroupRole::kEmbedding, Primitive::kAllReduce,
+                                  stage_.shared_embedding * bytes, bytes, "auto")));
   }
 
   const StepContext& context_;

@@ -137,9 +137,8 @@ Result<TrainingWorkload> BuildTraining(const ModelConfig& model, const TrainingP
   workload.kernels.push_back(OptimizerCost(*kernels, plan, OwnParameters(plan, stages.front())));
   workload.assumptions = Assumptions(model, plan, costs);
   workload.warnings = Warnings(plan);
-  const auto choices = collectives.choices();
-  workload.graph = std::make_unique<TrainingGraph>(
-      grid, std::move(programs), std::vector<CollectiveChoice>(choices.begin(), choices.end()));
+  workload.graph =
+      std::make_unique<TrainingGraph>(grid, std::move(programs), std::move(collectives).Take());
   return workload;
 }
 

@@ -280,6 +280,24 @@ TEST(BuildTraining, WithoutPipelineAFreeNetworkLeavesOnlyCompute) {
   }
 }
 
+// An engine chooses the algorithm of a collective for the groups that run it.
+TEST(BuildTraining, EachCollectiveIsRunByOneRoleOnly) {
+  TrainingPlan plan = SmallPlan(2, 2, 4, 2);
+  plan.zero = 3;
+  plan.fsdp_shard_size = 2;
+  ModelConfig model = SmallLlama();
+  model.tied_embeddings = true;
+  const TrainingWorkload workload = Build(model, plan);
+  std::map<std::uint32_t, std::uint32_t> role_of;
+  for (std::uint32_t stage = 0; stage < 2; ++stage) {
+    for (const Task& task : workload.graph->program(stage).tasks) {
+      if (task.kind != TaskKind::kCollective) continue;
+      EXPECT_EQ(role_of.emplace(task.collective, task.role).first->second, task.role);
+    }
+  }
+  EXPECT_EQ(role_of.size(), workload.graph->collectives().size());
+}
+
 TEST(BuildTraining, CommunicatorsPartitionTheRanksOfTheirRole) {
   TrainingPlan plan = SmallPlan(2, 2, 4, 2);
   plan.zero = 3;
