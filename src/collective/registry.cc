@@ -88,10 +88,11 @@ void CheckMatrix(const CollectiveSpec& spec, std::uint32_t ranks, Diagnostics& p
   }
   std::int64_t left = kMostBytes;
   for (std::size_t i = 0; i < wanted; ++i) {
-    if (spec.matrix[i] < 0 || spec.matrix[i] > left) {
+    if (spec.matrix[i] < 0 || spec.matrix[i] > left ||
+        (spec.element_bytes > 0 && spec.matrix[i] % spec.element_bytes != 0)) {
       Add(problems, "TL1505",
           fmt::format("rank {} sends {} bytes to rank {}", i / ranks, spec.matrix[i], i % ranks),
-          "sizes are not negative and add up to 1 PiB at most");
+          "sizes are whole elements, not negative, and add up to 1 PiB at most");
       return;
     }
     left -= spec.matrix[i];

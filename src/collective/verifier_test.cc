@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <string>
 #include <vector>
+
+#include "collective/test_support.h"
 
 namespace trunkline {
 namespace {
@@ -15,14 +16,6 @@ constexpr Primitive kPrimitives[] = {
     Primitive::kAllReduce, Primitive::kReduceScatter, Primitive::kAllGather, Primitive::kAllToAll,
     Primitive::kAllToAllV, Primitive::kBroadcast,     Primitive::kReduce,    Primitive::kGather,
     Primitive::kScatter,   Primitive::kSendRecv,      Primitive::kBarrier};
-
-std::string Text(const Diagnostics& problems) {
-  std::string text;
-  for (const auto& problem : problems) {
-    text += Format(problem);
-  }
-  return text;
-}
 
 // Sizes of every kind: none, one element, uneven.
 std::vector<std::int64_t> UnevenMatrix(std::uint32_t ranks) {
