@@ -23,11 +23,13 @@ as_root() {
   fi
 }
 
-# Configures a preset, unless its build folder is there (Ninja reconfigures by itself when a
-# CMake file changes).
+# Configures a preset: always, since what was missing when it was first configured may be there
+# now (it takes a fraction of a second). Only the first time shows the summary.
 configure() {
   local preset=$1
-  if [ ! -f "build/$preset/build.ninja" ]; then
+  if [ -f "build/$preset/build.ninja" ]; then
+    cmake --preset "$preset" >/dev/null
+  else
     say "configure $preset"
     cmake --preset "$preset" >&2
   fi
