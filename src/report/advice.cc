@@ -25,14 +25,20 @@ void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
   if (plan.pp == 1) return;
   const std::int64_t m = plan.micro_batches();
   const double now = PipelineBubbleShare(plan, m);
+  std::string more = fmt::format("global_batch {}", 2 * plan.global_batch);
+  if (plan.micro_batch % 2 == 0) more += fmt::format(" or micro_batch {}", plan.micro_batch / 2);
+  if (plan.layout.empty() && result.training->model.layers % (2 * plan.vp * plan.pp) == 0 &&
+      m % plan.pp == 0) {
+    more += fmt::format(", or an interleaved schedule with vp {}", 2 * plan.vp);
+  }
   out.push_back(
       {result.iteration->bubble,
        fmt::format("The pipeline is idle for {} of the step. With equal stages and free transfers "
-                   "it is (pp−1)/(vp·m+pp−1) = {}/({}+{}) = {}; twice the micro-batches "
-                   "(global_batch {}) make that {}, and so does vp: {}.",
-                   Percent(result.iteration->bubble.seconds() / result.iteration->time.seconds()),
-                   plan.pp - 1, plan.vp * m, plan.pp - 1, Percent(now), 2 * plan.global_batch,
-                   Percent(PipelineBubbleShare(plan, 2 * m)), 2 * plan.vp)});
+                   "it is (pp−1)/(vp·m+pp−1) = {}/({}+{}) = {}; twice as many micro-batches or "
+                   "chunks ({}) make that {}.",
+                   Percent(Ratio(result.iteration->bubble, result.iteration->time)), plan.pp - 1,
+                   plan.vp * m, plan.pp - 1, Percent(now), more,
+                   Percent(PipelineBubbleShare(plan, 2 * m)))});
 }
 
 void SuggestLayout(const RunResult& result, std::vector<Suggestion>& out) {
@@ -64,10 +70,11 @@ void SuggestCollective(const RunResult& result, std::vector<Suggestion>& out) {
   if (most == result.step_collectives.end() || most->count == 0) return;
   const std::string name = CollectiveName(*most);
   if (const std::string key = OverlapSwitch(result.training->plan, *most); !key.empty()) {
-    out.push_back({most->exposed,
-                   fmt::format("{} keeps the critical rank waiting for {} and is not overlapped: "
-                               "training.overlap.{} can gain at most that.",
-                               name, Humanize(most->exposed), key)});
+    out.push_back(
+        {most->exposed,
+         fmt::format("{} runs for {} while the critical rank computes nothing, and is not "
+                     "overlapped: training.overlap.{} can gain at most that.",
+                     name, Humanize(most->exposed), key)});
     return;
   }
   const Time bound = most->row.bound * static_cast<std::int64_t>(most->count);

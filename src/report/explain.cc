@@ -71,7 +71,7 @@ Factor FactorOf(Primitive primitive, std::uint32_t n) {
   }
 }
 
-// One kind of collective of the run, whether of a step or of a table.
+// One kind of collective of the run: of a step, or the last (largest) of a table.
 struct Usage {
   std::string name;
   const CollectiveRow& row;
@@ -85,7 +85,8 @@ std::vector<Usage> Usages(const RunResult& result) {
   for (const StepCollective& c : result.step_collectives) {
     out.push_back({CollectiveName(c), c.row, c.group_size, c.count, c.time});
   }
-  for (const CollectiveRow& row : result.rows) {
+  if (!result.rows.empty()) {
+    const CollectiveRow& row = result.rows.back();
     out.push_back({fmt::format("{} of {}", ToString(row.primitive), Humanize(row.bytes)), row,
                    static_cast<std::uint32_t>(result.placement.rank_count()), 1, row.time});
   }

@@ -82,6 +82,7 @@ Figure NarrowestOnPath(const Fabric& fabric, const std::vector<LinkId>& path) {
 
 // Rate towards the tier below (servers for leaves) and above, summed over one switch.
 struct TierRates {
+  DeviceId device{};
   Rate down;
   Rate up;
 };
@@ -92,7 +93,7 @@ std::map<int, TierRates> WorstOfTiers(const Fabric& fabric) {
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const Device& device = fabric.device(DeviceId(i));
     if (device.kind != DeviceKind::kSwitch) continue;
-    TierRates rates;
+    TierRates rates{.device = DeviceId(i), .down = {}, .up = {}};
     for (const LinkId id : fabric.out(DeviceId(i))) {
       const Link& link = fabric.link(id);
       const int other = fabric.device(link.to).tier;
@@ -107,17 +108,6 @@ std::map<int, TierRates> WorstOfTiers(const Fabric& fabric) {
     if (!added && ratio(rates) > ratio(entry->second)) entry->second = rates;
   }
   return worst;
-}
-
-const char* TierName(int tier) {
-  switch (tier) {
-    case 1:
-      return "leaf";
-    case 2:
-      return "spine";
-    default:
-      return "core";
-  }
 }
 
 const char* PolicyMeaning(RoutingPolicy policy) {
@@ -145,7 +135,8 @@ Figure BusiestLink(const RunResult& result) {
   const LinkRow& row = result.links.front();
   const Rate rate = result.fabric->link(row.link).rate;
   const double capacity = rate.bytes_per_second() * result.time.seconds();
-  return {fmt::format("use of the narrowest link, {}", LinkName(row)), "bytes / (rate × time)",
+  return {fmt::format("use of the narrowest link, {}", LinkName(*result.fabric, row.link)),
+          "bytes / (rate × time)",
           fmt::format("{} / ({} × {})", Humanize(Bytes(row.bytes), kFigureDigits), ToString(rate),
                       Humanize(result.time, kFigureDigits)),
           Percent(static_cast<double>(row.bytes) / capacity)};
@@ -224,8 +215,8 @@ Question ExplainTopology(const RunResult& result) {
   if (!result.fabric) return q;
   for (const auto& [tier, rates] : WorstOfTiers(*result.fabric)) {
     q.figures.push_back(
-        {fmt::format("oversubscription of the {} tier", TierName(tier)), "rate down / rate up",
-         fmt::format("{} / {}", ToString(rates.down), ToString(rates.up)),
+        {fmt::format("oversubscription of the {} tier", DeviceClass(*result.fabric, rates.device)),
+         "rate down / rate up", fmt::format("{} / {}", ToString(rates.down), ToString(rates.up)),
          fmt::format("{:.4g}", rates.down.bytes_per_second() / rates.up.bytes_per_second())});
   }
   if (!result.links.empty() && result.time > Time()) q.figures.push_back(BusiestLink(result));

@@ -3,6 +3,7 @@
 #include "report/advice.h"
 #include "report/explain.h"
 #include "report/json_writer.h"
+#include "report/link_classes.h"
 #include "trunkline/report/report.h"
 
 namespace trunkline {
@@ -168,6 +169,24 @@ void WriteLinks(JsonWriter& json, const RunResult& result) {
   json.EndArray();
 }
 
+void WriteLinkClasses(JsonWriter& json, const RunResult& result) {
+  json.BeginArray();
+  for (const LinkClass& entry : LinkClassesOf(result)) {
+    const Link& worst = result.fabric->link(entry.worst);
+    json.BeginObject();
+    json.Field("name", entry.name);
+    json.Field("kind", ToString(entry.kind));
+    json.Field("rate_Bps", worst.rate.bytes_per_second());
+    json.Field("links", static_cast<std::uint64_t>(entry.links));
+    json.Field("from", result.fabric->name(worst.from));
+    json.Field("to", result.fabric->name(worst.to));
+    json.Field("utilisation", entry.worst_utilisation);
+    json.Field("mean_utilisation", entry.mean_utilisation);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 void WriteFlowCounters(JsonWriter& json, const FlowCounters& flow) {
   json.BeginObject();
   json.Field("solves", flow.solves);
@@ -258,6 +277,7 @@ std::string RenderJson(const RunResult& result) {
   field("collectives", training, [&] { WriteStepCollectives(json, result.step_collectives); });
   field("rows", !result.rows.empty(), [&] { WriteRows(json, result.rows); });
   WritePacketFields(json);
+  field("link_classes", true, [&] { WriteLinkClasses(json, result); });
   field("links", true, [&] { WriteLinks(json, result); });
   json.Field("links_total", static_cast<std::uint64_t>(result.links_total));
   field("flow", result.engine == "flow", [&] { WriteFlowCounters(json, result.timeline.flow); });

@@ -80,6 +80,19 @@ TEST(RenderJson, WritesNullForWhatWasNotComputed) {
   EXPECT_TRUE(collective["collectives"].is_null());
 }
 
+TEST(RenderJson, GathersLinksThatDoTheSameJob) {
+  const Json classes = Json::parse(RenderJson(testing::PipelineResult()))["link_classes"];
+  ASSERT_EQ(classes.size(), 2);
+  EXPECT_EQ(classes[0]["name"], "leaf -> spine");
+  EXPECT_EQ(classes[1]["name"], "nic -> leaf");
+  EXPECT_EQ(classes[1]["from"], "nic:0/0");
+  EXPECT_EQ(classes[1]["links"], 2);
+  // NICs of 400 Gb/s at 20 % and 10 %.
+  EXPECT_EQ(classes[1]["rate_Bps"], 50e9);
+  EXPECT_NEAR(classes[1]["utilisation"].get<double>(), 0.2, 1e-9);
+  EXPECT_NEAR(classes[1]["mean_utilisation"].get<double>(), 0.15, 1e-9);
+}
+
 TEST(RenderJson, PartsOfTheIterationAddUpToItsTime) {
   const Json iteration = Json::parse(RenderJson(testing::PipelineResult()))["iteration"];
   EXPECT_DOUBLE_EQ(iteration["time_s"].get<double>(), 0.365);

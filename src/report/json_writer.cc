@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -77,7 +78,14 @@ void JsonWriter::Value(double value) {
 }
 
 void JsonWriter::Value(std::string_view value) {
-  Raw(nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  const bool plain = std::ranges::all_of(
+      value, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  if (plain) {
+    Separate();
+    text_.append("\"").append(value) += '"';
+  } else {
+    Raw(nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
 }
 
 void JsonWriter::Raw(std::string_view text) {

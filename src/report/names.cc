@@ -8,7 +8,16 @@ std::string CollectiveName(const StepCollective& collective) {
   return fmt::format("{} {}", collective.role, ToString(collective.row.primitive));
 }
 
-std::string LinkName(const LinkRow& row) { return fmt::format("{} -> {}", row.from, row.to); }
+std::string LinkName(const Fabric& fabric, LinkId link) {
+  return fmt::format("{} -> {}", fabric.name(fabric.link(link).from),
+                     fabric.name(fabric.link(link).to));
+}
+
+std::string DeviceClass(const Fabric& fabric, DeviceId device) {
+  const std::string name = fabric.name(device);
+  const std::size_t node = name.find(':');
+  return name.substr(0, node == std::string::npos ? name.rfind('-') : node);
+}
 
 std::string RankName(const RunResult& result, RankId rank) {
   std::string place;

@@ -10,7 +10,9 @@ namespace trunkline {
 // "dp reduce_scatter".
 [[nodiscard]] std::string CollectiveName(const StepCollective& collective);
 // "leaf-3 -> spine-1".
-[[nodiscard]] std::string LinkName(const LinkRow& row);
+[[nodiscard]] std::string LinkName(const Fabric& fabric, LinkId link);
+// What a device is, from its name: "leaf" of leaf-3, "pcie-switch" of pcie-switch:0/1.
+[[nodiscard]] std::string DeviceClass(const Fabric& fabric, DeviceId device);
 // "rank 12 (stage 1, gpu:1/4)", as far as it is known.
 [[nodiscard]] std::string RankName(const RunResult& result, RankId rank);
 // "48.67 GB/s".

@@ -95,13 +95,22 @@ Fabric TwoLeaves() {
   return std::move(builder).Build();
 }
 
-LinkId LeafUplink(const Fabric& fabric) {
-  const DeviceId leaf = fabric.Find("leaf-0").front();
-  for (const LinkId link : fabric.out(leaf)) {
-    if (fabric.device(fabric.link(link).to).tier == 2) return link;
+// The link from one device to another.
+LinkId LinkBetween(const Fabric& fabric, const char* from, const char* to) {
+  for (const LinkId link : fabric.out(fabric.Find(from).front())) {
+    if (fabric.name(fabric.link(link).to) == to) return link;
   }
-  TL_CHECK(false, "leaf-0 has no uplink");
+  TL_CHECK(false, "no link", from, to);
   return {};
+}
+
+// Traffic that takes `share` of a link during the run. Call from the most to the least used.
+void UseLink(RunResult& result, const char* from, const char* to, double share) {
+  const LinkId link = LinkBetween(*result.fabric, from, to);
+  const double capacity = result.fabric->link(link).rate.bytes_per_second() * result.time.seconds();
+  const auto bytes = static_cast<std::int64_t>(capacity * share);
+  result.links.push_back({link, from, to, share, bytes});
+  result.timeline.links.push_back({link, bytes});
 }
 
 RunResult BaseResult() {
@@ -217,10 +226,9 @@ RunResult PipelineResult(int micro_batches) {
 
   result.memory_per_gpu = result.training->memory.front().total();
   result.memory_capacity = Bytes(80'000'000'000);
-  const LinkId uplink = LeafUplink(*result.fabric);
-  // A quarter of what 800 Gb/s carry in the step.
-  const auto bytes = static_cast<std::int64_t>(100e9 * result.time.seconds() / 4);
-  result.links.push_back({uplink, "leaf-0", "spine-0", 0.25, bytes});
+  UseLink(result, "leaf-0", "spine-0", 0.25);
+  UseLink(result, "nic:0/0", "leaf-0", 0.2);
+  UseLink(result, "nic:0/1", "leaf-0", 0.1);
   result.assumptions = {"kernels overlap with nothing", "every rank is equally fast"};
   Diagnostic warning;
   warning.severity = Severity::kWarning;

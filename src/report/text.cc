@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "report/advice.h"
+#include "report/link_classes.h"
 #include "report/names.h"
 #include "report/table.h"
 #include "trunkline/report/report.h"
@@ -63,7 +64,7 @@ void AddHead(Page& page, const RunResult& result) {
   page.Fact(result.iteration ? "step time" : "time", Humanize(result.time), remark);
   if (result.bound > Time()) {
     page.Fact("lower bound", Humanize(result.bound),
-              fmt::format("no schedule on this fabric is faster; the run takes {:.3f} times it",
+              fmt::format("cannot be beaten on this fabric; the run takes {:.3f} times it",
                           Ratio(result.time, result.bound)));
   }
 }
@@ -149,28 +150,25 @@ void AddRows(Page& page, const RunResult& result) {
   page.Add(table);
 }
 
+// Of each class of links the narrowest.
 void AddLinks(Page& page, const RunResult& result, std::size_t limit) {
-  if (result.links.empty() || limit == 0) return;
-  const std::size_t shown = std::min(limit, result.links.size());
-  page.Heading(fmt::format("Narrowest links: {} of {} by utilisation over the whole run", shown,
-                           result.links_total));
-  Table table({{"link", Align::kLeft},
+  const std::vector<LinkClass> classes = LinkClassesOf(result);
+  const std::size_t shown = std::min(limit, classes.size());
+  if (shown == 0) return;
+  page.Heading("Narrowest link of each kind, by utilisation over the whole run");
+  Table table({{"narrowest", Align::kLeft},
                {"kind", Align::kLeft},
                {"rate"},
                {"used"},
-               {"bytes"},
+               {"mean"},
+               {"of links"},
                {"", Align::kLeft}});
   for (std::size_t i = 0; i < shown; ++i) {
-    const LinkRow& row = result.links[i];
-    std::string kind;
-    std::string rate;
-    if (result.fabric) {
-      const Link& link = result.fabric->link(row.link);
-      kind = ToString(link.kind);
-      rate = ToString(link.rate);
-    }
-    table.Add({LinkName(row), kind, rate, Percent(row.utilisation), Humanize(Bytes(row.bytes)),
-               BarOf(row.utilisation)});
+    const LinkClass& entry = classes[i];
+    table.Add({LinkName(*result.fabric, entry.worst), ToString(entry.kind),
+               ToString(result.fabric->link(entry.worst).rate), Percent(entry.worst_utilisation),
+               Percent(entry.mean_utilisation), fmt::format("{}", entry.links),
+               BarOf(entry.worst_utilisation)});
   }
   page.Add(table);
 }

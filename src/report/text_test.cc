@@ -45,7 +45,7 @@ TEST(RenderText, AnswersAtAGlance) {
 2 servers of 4 GPUs, 400 Gb/s, oversubscription 2; flow engine, seed 1
 
   step time    365 ms
-  lower bound  355 ms                no schedule on this fabric is faster; the run takes 1.028 times it
+  lower bound  355 ms                cannot be beaten on this fabric; the run takes 1.028 times it
   throughput   89,775 tokens/s       11,222 tokens/s a GPU
   MFU          18.0 %                178.1 TFLOP/s a GPU of 989 TFLOP/s
   memory       46.57 GiB             of 74.51 GiB on the fullest GPU: fits
@@ -61,16 +61,17 @@ Collectives on that rank, most exposed first
   collective         algorithm  protocol  ranks       size  calls   time  exposed  x bound  bus bandwidth
   dp reduce_scatter  ring       simple        2  953.7 MiB      1  30 ms    30 ms     1.50     16.67 GB/s
 
-Narrowest links: 1 of 36 by utilisation over the whole run
-  link               kind         rate    used      bytes
-  leaf-0 -> spine-0  network  800 Gb/s  25.0 %  8.498 GiB  ██████████
+Narrowest link of each kind, by utilisation over the whole run
+  narrowest          kind         rate    used    mean  of links
+  leaf-0 -> spine-0  network  800 Gb/s  25.0 %  25.0 %         1  ██████████
+  nic:0/0 -> leaf-0  network  400 Gb/s  20.0 %  15.0 %         2  ████████
 
 What to change
   - The pipeline is idle for 24.7 % of the step. With equal stages and free transfers it is
-    (pp−1)/(vp·m+pp−1) = 3/(8+3) = 27.3 %; twice the micro-batches (global_batch 32) make that
-    15.8 %, and so does vp: 2.
-  - dp reduce_scatter keeps the critical rank waiting for 30 ms and is not overlapped:
-    training.overlap.grad_reduce can gain at most that.
+    (pp−1)/(vp·m+pp−1) = 3/(8+3) = 27.3 %; twice as many micro-batches or chunks (global_batch 32)
+    make that 15.8 %.
+  - dp reduce_scatter runs for 30 ms while the critical rank computes nothing, and is not
+    overlapped: training.overlap.grad_reduce can gain at most that.
 
 Assumptions
   - kernels overlap with nothing

@@ -121,9 +121,11 @@ const tests = {
     near(collective[3], result.collectives[0].bytes, 'collective size');
     near(collective[5], result.collectives[0].time_s, 'collective time');
     near(collective[8], result.collectives[0].busbw_Bps, 'bus bandwidth');
-    const [link] = await cells(page, 'links');
-    assert.equal(link[0], `${result.links[0].from} → ${result.links[0].to}`);
-    near(link[4], result.links[0].utilisation, 'link utilisation');
+    const links = await cells(page, 'links');
+    [...result.link_classes, ...result.links].forEach((link, i) => {
+      assert.equal(links[i][0], `${link.from} → ${link.to}`);
+      near(links[i].at(-2), link.utilisation, 'link utilisation');
+    });
     const stages = await cells(page, 'memory');
     result.memory.stages.forEach((stage, i) => near(stages[i][6], stage.total_bytes, 'stage memory'));
     assert.equal((await page.$$('.questions > li')).length, 7);

@@ -81,6 +81,18 @@ export type LinkRow = {
   bytes: number;
 };
 
+// Links that do the same job; from and to name the narrowest.
+export type LinkClass = {
+  name: string;
+  kind: string;
+  rate_Bps: number;
+  links: number;
+  from: string;
+  to: string;
+  utilisation: number;
+  mean_utilisation: number;
+};
+
 export type Figure = {name: string; formula: string; numbers: string; value: string};
 
 export type Question = {layer: string; question: string; answer: string; figures: Figure[]};
@@ -101,6 +113,7 @@ export type Result = {
   training: {peak_flops_per_gpu_s: number; kernels: Kernel[]} | null;
   collectives: StepCollective[] | null;
   rows: CollectiveRow[] | null;
+  link_classes: LinkClass[];
   links: LinkRow[];
   links_total: number;
   blocked: {rank: number; task: number; waits_for: string}[];

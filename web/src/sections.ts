@@ -155,19 +155,31 @@ export function rows(result: Result): Part {
     ], result.rows));
 }
 
+const linkName = ({from, to}: {from: string; to: string}): HTMLElement =>
+  h('span', {class: 'name'}, from, h('span', {class: 'to'}, ' → '), to);
+
 export function links(result: Result): Part {
   if (result.links.length === 0) return null;
-  return section('links', 'Narrowest links', longTable(
-    `By utilisation over the whole run; ${count(result.links.length)} of ` +
-    `${count(result.links_total)} links are listed.`, [
-      {title: 'Link', text: true,
-       cell: row => h('span', {class: 'name'}, row.from, h('span', {class: 'to'}, ' → '), row.to)},
+  const classes = table('Of each kind of link the narrowest, by utilisation over the whole run.', [
+    {title: 'Narrowest', text: true, cell: linkName},
+    {title: 'Kind', text: true, cell: row => row.kind},
+    {title: 'Rate', cell: row => linkRate(row.rate_Bps)},
+    {title: 'Of links', cell: row => count(row.links)},
+    {title: 'Mean', cell: row => percent(row.mean_utilisation)},
+    {title: 'Used', cell: row => percent(row.utilisation)},
+    {title: 'Utilisation', text: true, wide: true, cell: row => meter(row.utilisation, 'link')},
+  ], result.link_classes);
+  const all = h('details', {}, h('summary', {},
+      `The ${count(result.links.length)} narrowest of ${count(result.links_total)} links`),
+    longTable('Narrowest first.', [
+      {title: 'Link', text: true, cell: linkName},
       {title: 'Kind', text: true, cell: row => row.kind ?? '–'},
       {title: 'Rate', cell: row => (row.rate_Bps === undefined ? '–' : linkRate(row.rate_Bps))},
       {title: 'Bytes', cell: row => bytes(row.bytes)},
       {title: 'Used', cell: row => percent(row.utilisation)},
       {title: 'Utilisation', text: true, wide: true, cell: row => meter(row.utilisation, 'link')},
-    ], result.links, 12));
+    ], result.links, 20));
+  return section('links', 'Narrowest links', classes, all);
 }
 
 const kMemoryParts: [keyof StageMemory, string][] = [

@@ -10,6 +10,7 @@ const kLaneGap = 3;
 const kRankHeight = 26;
 const kAxisHeight = 24;
 const kMinLabelWidth = 30;
+const kRanksAtFirst = 6;
 const kLeastOpacity = 0.3;  // of a column with anything in it: a lone short span stays visible
 const kPicosecond = 1e-12;
 
@@ -43,8 +44,9 @@ export class TimelineView {
   readonly element: HTMLElement;
   private readonly canvas: HTMLCanvasElement;
   private readonly tip: HTMLElement;
-  private readonly rows: Row[] = [];
-  private readonly height: number;
+  private readonly lanes: Lane[][];  // by rank
+  private rows: Row[] = [];
+  private height = 0;
   private width = 0;
   private gutter = 0;
   private from = 0;
@@ -54,30 +56,39 @@ export class TimelineView {
 
   constructor(private readonly data: Timeline) {
     this.to = data.end;
-    let top = kAxisHeight;
-    let spans = 0;
-    for (const rank of data.ranks) {
-      this.rows.push({kind: 'rank', top, text: rank.name});
-      top += kRankHeight;
-      for (const {stream, spans: triples} of rank.lanes) {
-        const lane = new Lane(rank.name, stream, triples, data.labels);
-        spans += lane.length;
-        this.rows.push({kind: 'lane', top, lane});
-        top += kLaneHeight + kLaneGap;
-      }
-    }
-    this.height = top + 4;
+    this.lanes = data.ranks.map(rank => rank.lanes.map(
+      ({stream, spans}) => new Lane(rank.name, stream, spans, data.labels)));
+    const spans = this.lanes.flat().reduce((sum, lane) => sum + lane.length, 0);
     this.canvas = h('canvas', {
       tabindex: '0',
       role: 'img',
       'aria-label': `Timeline of ${spans} spans on ${data.ranks.length} ranks over ` +
           `${seconds(data.end * kPicosecond)}. Arrow keys move, plus and minus zoom, 0 shows all.`,
     });
-    this.canvas.style.height = `${this.height}px`;
     this.tip = h('div', {class: 'tip', hidden: '', 'aria-hidden': 'true'});
     this.element = h('div', {class: 'timeline'}, this.toolbar(),
                      h('div', {class: 'stage'}, this.canvas, this.tip));
+    this.arrange(kRanksAtFirst);
     this.listen();
+  }
+
+  // Lays out `shown` ranks, evenly chosen, the first and the last among them.
+  private arrange(shown: number): void {
+    const n = this.data.ranks.length;
+    this.rows = [];
+    let top = kAxisHeight;
+    for (let k = 0; k < Math.min(shown, n); ++k) {
+      const rank = n <= shown ? k : Math.round((k * (n - 1)) / (shown - 1));
+      this.rows.push({kind: 'rank', top, text: this.data.ranks[rank]!.name});
+      top += kRankHeight;
+      for (const lane of this.lanes[rank]!) {
+        this.rows.push({kind: 'lane', top, lane});
+        top += kLaneHeight + kLaneGap;
+      }
+    }
+    this.height = top + 4;
+    this.canvas.style.height = `${this.height}px`;
+    this.schedule();
   }
 
   private toolbar(): HTMLElement {
@@ -92,7 +103,15 @@ export class TimelineView {
       .map(phase => h('li', {}, h('span', {class: `swatch ${phase}`}), phase)));
     const buttons = h('div', {class: 'buttons'},
       button('+', 'Zoom in', () => this.zoom(0.5)), button('−', 'Zoom out', () => this.zoom(2)),
-      button('All', 'Show all', () => this.show(0, this.data.end)));
+      button('Whole step', 'Show the whole time', () => this.show(0, this.data.end)));
+    const ranks = this.data.ranks.length;
+    if (ranks > kRanksAtFirst) {
+      const toggle = button(`All ${ranks} ranks`, 'Show all recorded ranks', () => {
+        toggle.remove();
+        this.arrange(ranks);
+      });
+      buttons.append(toggle);
+    }
     return h('div', {class: 'toolbar'}, legend, buttons);
   }
 

@@ -1,0 +1,56 @@
+#include "report/link_classes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "report/names.h"
+
+namespace trunkline {
+
+namespace {
+
+// What makes links alike.
+using ClassKey = std::tuple<LinkKind, DeviceKind, std::uint8_t, DeviceKind, std::uint8_t>;
+
+ClassKey KeyOf(const Fabric& fabric, const Link& link) {
+  const Device& from = fabric.device(link.from);
+  const Device& to = fabric.device(link.to);
+  return {link.kind, from.kind, from.tier, to.kind, to.tier};
+}
+
+}  // namespace
+
+std::vector<LinkClass> LinkClassesOf(const RunResult& result) {
+  if (!result.fabric || result.time <= Time()) return {};
+  const Fabric& fabric = *result.fabric;
+  std::map<ClassKey, LinkClass> by_key;
+  for (const LinkUse& use : result.timeline.links) {
+    const Link& link = fabric.link(use.link);
+    LinkClass& entry = by_key[KeyOf(fabric, link)];
+    const double utilisation = static_cast<double>(use.wire_bytes) /
+                               (link.rate.bytes_per_second() * result.time.seconds());
+    if (entry.links == 0 || utilisation > entry.worst_utilisation) {
+      entry.worst = use.link;
+      entry.worst_utilisation = utilisation;
+    }
+    entry.mean_utilisation += utilisation;
+    ++entry.links;
+  }
+  std::vector<LinkClass> classes;
+  for (auto& [key, entry] : by_key) {
+    const Link& worst = fabric.link(entry.worst);
+    entry.name =
+        fmt::format("{} -> {}", DeviceClass(fabric, worst.from), DeviceClass(fabric, worst.to));
+    entry.kind = worst.kind;
+    entry.mean_utilisation /= static_cast<double>(entry.links);
+    classes.push_back(std::move(entry));
+  }
+  std::ranges::stable_sort(classes, std::greater<>(), &LinkClass::worst_utilisation);
+  return classes;
+}
+
+}  // namespace trunkline

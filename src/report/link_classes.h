@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "trunkline/scenario/result.h"
+
+namespace trunkline {
+
+// Links that do the same job: same kind, same kinds of device at both ends ("leaf -> spine").
+// Thousands of them are used alike, so the narrowest of each class says more than the narrowest
+// thousand of all.
+struct LinkClass {
+  std::string name;
+  LinkKind kind = LinkKind::kNetwork;
+  std::size_t links = 0;  // with traffic
+  LinkId worst{};
+  double worst_utilisation = 0;
+  double mean_utilisation = 0;  // of those with traffic
+};
+
+// Of every link with traffic, narrowest first. Empty without a fabric or when no time passed.
+[[nodiscard]] std::vector<LinkClass> LinkClassesOf(const RunResult& result);
+
+}  // namespace trunkline
