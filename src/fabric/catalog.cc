@@ -23,6 +23,7 @@ constexpr std::string_view kYaml = ".yaml";
 // A node is at most an NVLink domain of several racks.
 constexpr std::int64_t kMaxDevicesOfKind = 1024;
 constexpr std::size_t kMaxBuses = 65'536;
+constexpr Rate kMaxNicRate = Rate::GigabitsPerSecond(10'000);
 
 // The order in which devices are numbered: GPUs first, then NICs.
 constexpr std::array kDeviceKinds = {DeviceKind::kGpu,        DeviceKind::kHost,
@@ -63,6 +64,9 @@ class NodeReader {
     root_.Read("accelerator", node_.accelerator);
     root_.Require("nic_rate", node_.nic_rate);
     root_.Require("source", node_.source);
+    if (node_.nic_rate > kMaxNicRate) {
+      root_.Error("TL1407", "nic_rate exceeds " + ToString(kMaxNicRate), "check its unit");
+    }
     ReadDevices();
     ReadForwarding();
     if (const auto buses = root_.List("buses")) {

@@ -1,0 +1,134 @@
+#include "trunkline/fabric/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fabric/builders/builder.h"
+#include "trunkline/base/check.h"
+
+namespace trunkline {
+namespace {
+
+// The value is of the type and range of its key, as readers ensure; checked here because a spec can
+// also be filled by hand.
+bool IsValid(const FabricKey& key, const FabricValue& value) {
+  const auto in_range = [&](auto number) {
+    return static_cast<double>(number) >= key.min && static_cast<double>(number) <= key.max;
+  };
+  switch (key.type) {
+    case FabricKey::Type::kCount: {
+      const auto* count = std::get_if<std::int64_t>(&value.value);
+      return count != nullptr && in_range(*count);
+    }
+    case FabricKey::Type::kCounts: {
+      const auto* counts = std::get_if<std::vector<std::int64_t>>(&value.value);
+      return counts != nullptr && !counts->empty() && std::ranges::all_of(*counts, in_range);
+    }
+    case FabricKey::Type::kRatios: {
+      const auto* ratios = std::get_if<std::vector<double>>(&value.value);
+      return ratios != nullptr && !ratios->empty() && std::ranges::all_of(*ratios, in_range);
+    }
+    case FabricKey::Type::kRate: {
+      const auto* rate = std::get_if<Rate>(&value.value);
+      return rate != nullptr && in_range(rate->bits_per_second());
+    }
+  }
+  return false;
+}
+
+Diagnostics CheckValues(const FabricSpec& spec, const Builder& builder) {
+  Diagnostics problems;
+  for (const auto& [name, value] : spec.values) {
+    const auto key = std::ranges::find(builder.kind.keys, name, &FabricKey::name);
+    if (key != builder.kind.keys.end() && IsValid(*key, value)) continue;
+    Diagnostic problem{.code = "TL1402",
+                       .where = value.where,
+                       .message = {},
+                       .hint = {},
+                       .excerpt = value.excerpt};
+    if (key == builder.kind.keys.end()) {
+      problem.message = fmt::format("a {} fabric does not read '{}'", spec.kind, name);
+      problem.hint = "remove it, or choose another kind";
+    } else {
+      problem.message = fmt::format("'{}' is of the wrong type or out of range", name);
+      problem.hint = key->summary;
+    }
+    problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+// Refuses what would not fit in memory, before any of it is allocated.
+std::optional<std::string> TooLarge(const NetworkPlan& plan, double ends) {
+  const auto over = [](const char* what, double count, double limit) {
+    return fmt::format("{:.3g} {}, at most {:.3g} are supported", count, what, limit);
+  };
+  if (ends > kMaxEnds) return over("NICs", ends, kMaxEnds);
+  if (plan.switches > kMaxSwitches) return over("switches", plan.switches, kMaxSwitches);
+  if (plan.cables > kMaxCables) return over("cables", plan.cables, kMaxCables);
+  const double records = plan.destinations * plan.switches;
+  if (records > kMaxRoutingRecords) return over("routing records", records, kMaxRoutingRecords);
+  return std::nullopt;
+}
+
+// The devices and buses of all nodes; returns the NICs (or hosts), node by node.
+std::vector<DeviceId> AddNodes(FabricBuilder& builder, const NodeTemplate& node,
+                               std::uint32_t nodes) {
+  std::vector<DeviceId> ends;
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    std::vector<DeviceId> devices;
+    for (Device device : node.devices) {
+      device.node = n;
+      devices.push_back(builder.AddDevice(device));
+      if (device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost) {
+        ends.push_back(devices.back());
+      }
+    }
+    for (const NodeTemplate::Bus& bus : node.buses) {
+      builder.AddCable(devices[bus.from], devices[bus.to], bus.rate, bus.latency, bus.kind);
+    }
+  }
+  return ends;
+}
+
+}  // namespace
+
+Result<BuiltFabric> BuildFabric(const FabricSpec& spec) {
+  const Builder* builder = FindBuilder(spec.kind);
+  if (builder == nullptr) return UnknownKind(spec.kind);
+  auto node = FindNodeTemplate(spec.node.empty() ? "host" : spec.node);
+  if (!node) return std::unexpected(std::move(node.error()));
+  if (Diagnostics problems = CheckValues(spec, *builder); !problems.empty()) {
+    return std::unexpected(std::move(problems));
+  }
+  const FabricParameters parameters(spec, *node);
+  if (spec.nodes > kMaxNodes || parameters.ends(spec.nodes) > kMaxEnds) {
+    return TooManyEnds(parameters.ends(spec.nodes));
+  }
+  auto plan = builder->plan(parameters);
+  if (!plan) return std::unexpected(std::move(plan.error()));
+  if (const auto why = TooLarge(*plan, parameters.ends(plan->nodes))) {
+    return Error("TL1404", "the fabric is too large: " + *why, "use fewer nodes or a larger radix");
+  }
+
+  FabricBuilder fabric_builder;
+  const std::vector<DeviceId> ends = AddNodes(fabric_builder, *node, plan->nodes);
+  plan->build(fabric_builder, ends);
+  BuiltFabric built{.fabric = std::move(fabric_builder).Build(),
+                    .kind = spec.kind,
+                    .summary = std::move(plan->summary),
+                    .node = *std::move(node),
+                    .unit_of_node = std::move(plan->unit_of_node),
+                    .bisection = std::move(plan->bisection)};
+  if (!spec.faults.empty()) {
+    auto faulty = ApplyFaults(built.fabric, spec.faults);
+    if (!faulty) return std::unexpected(std::move(faulty.error()));
+    built.fabric = *std::move(faulty);
+    built.bisection.reset();
+  }
+  return built;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trunkline/fabric/build.h"
+
+// One kind of fabric is one file here and one line in registry.cc.
+namespace trunkline {
+
+// The NICs (or hosts) of all nodes: nic i of node n is [n x nics + i].
+using NetworkEnds = std::span<const DeviceId>;
+
+// What a builder decides, before anything large is allocated.
+struct NetworkPlan {
+  std::string summary;
+  std::uint32_t nodes = 0;
+  double switches = 0;  // doubles: absurd requests must not overflow before they are refused
+  double cables = 0;
+  double destinations = 0;  // sets of switches that ends are cabled to
+  std::vector<std::uint32_t> unit_of_node;
+  std::optional<Bisection> bisection;
+  std::function<void(FabricBuilder&, NetworkEnds)> build;
+};
+
+// What the user asked for, with defaults where a key is absent.
+class FabricParameters {
+ public:
+  FabricParameters(const FabricSpec& spec, const NodeTemplate& node) : spec_(spec), node_(node) {}
+
+  // 0: as many as the kind's keys imply.
+  [[nodiscard]] std::uint32_t nodes() const { return spec_.nodes; }
+  // NICs of a node; 1 for a plain host.
+  [[nodiscard]] std::uint32_t nics() const { return node_.nics == 0 ? 1 : node_.nics; }
+  [[nodiscard]] double ends(std::uint32_t nodes) const {
+    return static_cast<double>(nodes) * nics();
+  }
+  [[nodiscard]] Rate link() const { return RateOf("link", node_.nic_rate); }
+  [[nodiscard]] Rate uplink() const { return RateOf("uplink", link()); }
+  [[nodiscard]] Time switch_latency() const;
+  [[nodiscard]] Time cable_latency() const;
+
+  [[nodiscard]] bool Has(std::string_view key) const;
+  [[nodiscard]] std::uint32_t Count(std::string_view key, std::uint32_t fallback) const;
+  // Lists; empty when absent.
+  [[nodiscard]] std::vector<std::uint32_t> Counts(std::string_view key) const;
+  [[nodiscard]] std::vector<double> Ratios(std::string_view key) const;
+
+  // A failure at the place of `key`'s value.
+  [[nodiscard]] std::unexpected<Diagnostics> Fail(std::string_view key, std::string code,
+                                                  std::string message, std::string hint) const;
+
+ private:
+  [[nodiscard]] const FabricValue* Find(std::string_view key) const;
+  [[nodiscard]] Rate RateOf(std::string_view key, Rate fallback) const;
+
+  const FabricSpec& spec_;
+  const NodeTemplate& node_;
+};
+
+struct Builder {
+  FabricKind kind;
+  Result<NetworkPlan> (*plan)(const FabricParameters& parameters);
+};
+
+[[nodiscard]] const Builder& SingleSwitchBuilder();
+[[nodiscard]] const Builder& TreeBuilder();
+[[nodiscard]] const Builder& ClosBuilder();
+[[nodiscard]] const Builder& FatTreeBuilder();
+[[nodiscard]] const Builder& RailOptimizedBuilder();
+
+// Every builder, in the order in which they are listed to people.
+[[nodiscard]] std::span<const Builder* const> Builders();
+// Null when unknown.
+[[nodiscard]] const Builder* FindBuilder(std::string_view kind);
+// TL1401, with a did-you-mean.
+[[nodiscard]] std::unexpected<Diagnostics> UnknownKind(const std::string& kind);
+
+// Bounds of what can be asked for: 2^18 ends is beyond the largest cluster described in public.
+inline constexpr std::uint32_t kMaxNodes = 262'144;
+inline constexpr double kMaxEnds = 262'144;
+inline constexpr double kMaxSwitches = 65'536;
+inline constexpr double kMaxCables = 4e6;
+// Routing keeps one record per destination and switch.
+inline constexpr double kMaxRoutingRecords = 1.5e8;
+inline constexpr std::int64_t kMaxRadix = 4096;
+// Of one cable, in bits per second; with kMaxEnds, no sum of rates overflows.
+inline constexpr double kMaxRate = 1e13;
+
+// TL1404.
+[[nodiscard]] std::unexpected<Diagnostics> TooManyEnds(double ends);
+
+// Keys that several kinds share.
+[[nodiscard]] FabricKey LinkKey();
+[[nodiscard]] FabricKey UplinkKey();
+[[nodiscard]] FabricKey RadixKey();
+[[nodiscard]] FabricKey OversubscriptionKey();
+[[nodiscard]] FabricKey PlanesKey();
+
+}  // namespace trunkline

@@ -1,0 +1,134 @@
+#include "fabric/builders/clos_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trunkline {
+namespace {
+
+constexpr std::uint32_t kDefaultRadix = 64;
+// Ratios such as 16/15 are typed in decimals, 1.0667: an uplink more must not follow from rounding.
+constexpr double kRatioTolerance = 1e-3;
+
+std::uint32_t RadixOf(const ClosRequest& request, std::size_t tier) {
+  return request.radix[std::min(tier, request.radix.size() - 1)];
+}
+
+double OversubscriptionOf(const ClosRequest& request, std::size_t tier) {
+  return tier < request.oversubscription.size() ? request.oversubscription[tier] : 1;
+}
+
+// The fewest uplinks that keep `down` cables of `down_rate` within the oversubscription.
+std::uint32_t UplinksFor(std::uint32_t down, Rate down_rate, Rate up_rate,
+                         double oversubscription) {
+  const double needed =
+      down * (down_rate.bytes_per_second() / up_rate.bytes_per_second()) / oversubscription;
+  return static_cast<std::uint32_t>(std::max(1.0, std::ceil(needed - kRatioTolerance * needed)));
+}
+
+// The smallest number of switches of `radix` ports that takes `uplinks` from each of `children`
+// evenly.
+std::optional<std::uint32_t> SwitchesAbove(std::uint64_t children, std::uint32_t uplinks,
+                                           std::uint32_t radix) {
+  for (std::uint32_t count = 1; count <= uplinks; ++count) {
+    if (uplinks % count == 0 && children * (uplinks / count) <= radix) return count;
+  }
+  return std::nullopt;
+}
+
+// Ports down and up of a switch with as many down as radix and oversubscription allow.
+std::optional<ClosShape> Split(std::uint32_t radix, Rate down_rate, Rate up_rate,
+                               double oversubscription, std::uint32_t multiple) {
+  for (std::uint32_t down = radix; down > 0; --down) {
+    if (down % multiple != 0) continue;
+    const std::uint32_t up = UplinksFor(down, down_rate, up_rate, oversubscription);
+    if (up <= radix - down) return ClosShape{down, up};
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<XgftLevel>> ShapeThreeTiers(const ClosRequest& request,
+                                                      const ClosShape& leaf, std::uint32_t leaves) {
+  const auto spine =
+      Split(RadixOf(request, 1), request.uplink, request.uplink, OversubscriptionOf(request, 1), 1);
+  if (!spine) return std::nullopt;
+  const std::uint32_t pod_leaves = std::min(spine->leaf_ends, leaves);
+  const std::uint32_t pods = (leaves + pod_leaves - 1) / pod_leaves;
+  const auto cores = SwitchesAbove(pods, spine->leaf_uplinks, RadixOf(request, 2));
+  if (!cores) return std::nullopt;
+  return std::vector<XgftLevel>{
+      {.children = leaf.leaf_ends, .parents = request.ports, .rate = request.link},
+      {.children = pod_leaves, .parents = leaf.leaf_uplinks, .rate = request.uplink},
+      {.children = pods,
+       .parents = *cores,
+       .cables = spine->leaf_uplinks / *cores,
+       .rate = request.uplink}};
+}
+
+}  // namespace
+
+std::optional<ClosShape> ShapeLeaf(const ClosRequest& request) {
+  const double oversubscription = OversubscriptionOf(request, 0);
+  const std::uint32_t radix = RadixOf(request, 0);
+  if (request.leaf_ends == 0) {
+    return Split(radix, request.link, request.uplink, oversubscription, request.end_multiple);
+  }
+  const std::uint32_t up =
+      UplinksFor(request.leaf_ends, request.link, request.uplink, oversubscription);
+  if (request.leaf_ends >= radix || up > radix - request.leaf_ends) return std::nullopt;
+  return ClosShape{request.leaf_ends, up};
+}
+
+std::optional<std::vector<XgftLevel>> ShapeClos(const ClosRequest& request, const ClosShape& leaf,
+                                                std::uint32_t leaves) {
+  if (leaves == 1 && request.ports == 1 && request.tiers <= 1) {
+    return std::vector<XgftLevel>{{.children = leaf.leaf_ends, .rate = request.link}};
+  }
+  if (request.tiers == 1) return std::nullopt;
+  const auto spines = SwitchesAbove(leaves, leaf.leaf_uplinks, RadixOf(request, 1));
+  if (spines && request.tiers != 3) {
+    return std::vector<XgftLevel>{
+        {.children = leaf.leaf_ends, .parents = request.ports, .rate = request.link},
+        {.children = leaves,
+         .parents = *spines,
+         .cables = leaf.leaf_uplinks / *spines,
+         .rate = request.uplink}};
+  }
+  if (request.tiers == 2) return std::nullopt;
+  return ShapeThreeTiers(request, leaf, leaves);
+}
+
+ClosRequest ReadClosRequest(const FabricParameters& parameters) {
+  ClosRequest request;
+  request.radix = parameters.Counts("radix");
+  if (request.radix.empty()) request.radix = {kDefaultRadix};
+  request.oversubscription = parameters.Ratios("oversubscription");
+  request.link = parameters.link();
+  request.uplink = parameters.uplink();
+  request.tiers = parameters.Count("tiers", 0);
+  return request;
+}
+
+std::unexpected<Diagnostics> RadixTooSmall(const FabricParameters& parameters,
+                                           const ClosRequest& request,
+                                           const std::function<bool(const ClosRequest&)>& fits) {
+  std::string hint = fmt::format(
+      "no radix up to {} works; raise oversubscription or tiers, or use "
+      "fewer nodes",
+      kMaxRadix);
+  ClosRequest larger = request;
+  for (std::uint32_t radix = 2; radix <= kMaxRadix; ++radix) {
+    larger.radix = {radix};
+    if (!fits(larger)) continue;
+    hint = fmt::format("the smallest radix that works is {}", radix);
+    break;
+  }
+  return parameters.Fail("radix", "TL1403",
+                         fmt::format("switches of radix {} are too small for this fabric",
+                                     fmt::join(request.radix, ", ")),
+                         hint);
+}
+
+}  // namespace trunkline

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fabric/builders/xgft.h"
+
+// How leaves, spines and cores are counted from radix and oversubscription.
+namespace trunkline {
+
+struct ClosRequest {
+  std::vector<std::uint32_t> radix;      // of leaf, spine, core; the last holds for those above it
+  std::vector<double> oversubscription;  // of leaf, spine; 1 where absent
+  Rate link;
+  Rate uplink;
+  // Ends of a leaf; 0: as many as radix and oversubscription allow, in multiples of end_multiple.
+  std::uint32_t leaf_ends = 0;
+  std::uint32_t end_multiple = 1;
+  std::uint32_t ports = 1;  // leaves that each end is cabled to
+  std::uint32_t tiers = 0;  // 0: as few as suffice
+};
+
+struct ClosShape {
+  std::uint32_t leaf_ends = 0;
+  std::uint32_t leaf_uplinks = 0;
+};
+
+// What one leaf holds; nothing when the radix is too small for any end and uplink.
+[[nodiscard]] std::optional<ClosShape> ShapeLeaf(const ClosRequest& request);
+
+// The levels over `leaves` leaf groups; nothing when the radix is too small.
+//
+// Two tiers: the smallest number of spines that has enough ports and divides the uplinks of a leaf,
+// so that every leaf has as many cables to every spine (the rule behind NVIDIA's SuperPOD tables).
+// Three: pods of as many leaves as a spine has ports downwards; the i-th spines of all pods share a
+// group of cores, sized by the same rule.
+[[nodiscard]] std::optional<std::vector<XgftLevel>> ShapeClos(const ClosRequest& request,
+                                                              const ClosShape& leaf,
+                                                              std::uint32_t leaves);
+
+// Reads `radix` and `oversubscription`.
+[[nodiscard]] ClosRequest ReadClosRequest(const FabricParameters& parameters);
+
+// TL1403, with the smallest radix for which `fits` holds.
+[[nodiscard]] std::unexpected<Diagnostics> RadixTooSmall(
+    const FabricParameters& parameters, const ClosRequest& request,
+    const std::function<bool(const ClosRequest&)>& fits);
+
+}  // namespace trunkline

@@ -1,0 +1,150 @@
+#include "fabric/fabric_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "fabric/builders/builder.h"
+
+namespace trunkline {
+namespace {
+
+Words<const Builder*> KindWords() {
+  Words<const Builder*> words;
+  for (const Builder* builder : Builders()) words.emplace_back(builder->kind.name, builder);
+  return words;
+}
+
+// A single number stands for a list of one.
+template <typename T>
+bool ReadList(const YamlValue& value, std::vector<T>& out, const FabricKey& key) {
+  const auto read_one = [&](const YamlValue& element) {
+    T number{};
+    bool read = false;
+    if constexpr (std::is_same_v<T, double>) {
+      read = element.Read(number, RealRange{key.min, key.max});
+    } else {
+      read = element.Read(
+          number, IntRange{static_cast<std::int64_t>(key.min), static_cast<std::int64_t>(key.max)});
+    }
+    if (read) out.push_back(number);
+    return read;
+  };
+  if (!value.is_list()) return read_one(value);
+  const auto elements = value.AsList();
+  return elements && !elements->empty() && std::ranges::all_of(*elements, read_one);
+}
+
+void ReadKey(const YamlValue& value, const FabricKey& key, FabricSpec& spec) {
+  FabricValue read{.value = std::int64_t{0}, .where = value.where(), .excerpt = value.excerpt()};
+  bool good = false;
+  switch (key.type) {
+    case FabricKey::Type::kCount:
+      good = value.Read(
+          std::get<std::int64_t>(read.value),
+          IntRange{static_cast<std::int64_t>(key.min), static_cast<std::int64_t>(key.max)});
+      break;
+    case FabricKey::Type::kCounts:
+      good = ReadList(value, read.value.emplace<std::vector<std::int64_t>>(), key);
+      break;
+    case FabricKey::Type::kRatios:
+      good = ReadList(value, read.value.emplace<std::vector<double>>(), key);
+      break;
+    case FabricKey::Type::kRate: {
+      auto& rate = read.value.emplace<Rate>();
+      good = value.Read(rate);
+      if (good && static_cast<double>(rate.bits_per_second()) > key.max) {
+        value.Error("TL1108", fmt::format("{} is beyond any cable", ToString(rate)),
+                    fmt::format("at most {}",
+                                ToString(Rate::BitsPerSecond(static_cast<std::int64_t>(key.max)))));
+        good = false;
+      }
+      break;
+    }
+  }
+  if (good) spec.values.emplace(key.name, std::move(read));
+}
+
+// Refuses, by name, the keys that only other kinds read.
+void RefuseForeignKeys(const YamlMap& map, const Builder& builder) {
+  std::set<std::string> known;
+  for (const FabricKey& key : builder.kind.keys) known.insert(key.name);
+  for (const Builder* other : Builders()) {
+    for (const FabricKey& key : other->kind.keys) {
+      if (!known.insert(key.name).second) continue;
+      map.Refuse(key.name, "TL1402",
+                 fmt::format("a {} fabric does not read '{}'", builder.kind.name, key.name),
+                 fmt::format("kind: {} does", other->kind.name));
+    }
+  }
+}
+
+}  // namespace
+
+void ReadFabricSpec(const YamlMap& map, FabricSpec& spec) {
+  const Builder* builder = FindBuilder(spec.kind);
+  map.Read("kind", builder, KindWords());
+  spec.kind = builder->kind.name;
+  for (const FabricKey& key : builder->kind.keys) {
+    if (const auto value = map.Find(key.name)) ReadKey(*value, key, spec);
+  }
+  RefuseForeignKeys(map, *builder);
+
+  Words<RoutingPolicy> policies;
+  for (const RoutingPolicyInfo& info : RoutingPolicies()) {
+    policies.emplace_back(info.name, info.policy);
+  }
+  RoutingPolicy policy{};
+  if (map.Read("routing", policy, policies)) spec.routing = policy;
+  Time latency;
+  if (map.Read("cable_latency", latency)) spec.cable_latency = latency;
+  const auto network_switch = map.Map("switch");
+  if (network_switch && network_switch->Read("latency", latency)) spec.switch_latency = latency;
+}
+
+bool LooksLikeFabricSpec(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view kind = text.substr(0, colon);
+  return FindBuilder(kind) != nullptr ||
+         (colon != std::string_view::npos && text.find('=', colon) != std::string_view::npos);
+}
+
+Result<FabricSpec> ParseFabricSpec(std::string_view text) {
+  FabricSpec spec;
+  const std::string kind(text.substr(0, text.find(':')));
+  if (FindBuilder(kind) == nullptr) return UnknownKind(kind);
+  spec.kind = kind;
+  const std::string label(text);
+  auto document = YamlDocument::Parse(fmt::format("kind: {}", kind), label, YamlStyle::kOurs);
+  if (!document) return std::unexpected(std::move(document.error()));
+
+  // Assignments are parted by commas, but for those within a list.
+  std::string assignment;
+  int depth = 0;
+  const auto assign = [&] {
+    if (!assignment.empty()) document->Override(assignment, label);
+    assignment.clear();
+  };
+  for (char c : text.substr(std::min(text.size(), kind.size() + 1))) {
+    if (c == '[') ++depth;
+    if (c == ']') --depth;
+    if (c == ',' && depth == 0) {
+      assign();
+    } else {
+      assignment += c;
+    }
+  }
+  assign();
+
+  const YamlMap map = document->root();
+  map.Read("node", spec.node);
+  map.Read("nodes", spec.nodes, IntRange{1, kMaxNodes});
+  ReadFabricSpec(map, spec);
+  Diagnostics problems = document->TakeDiagnostics();
+  if (HasErrors(problems)) return std::unexpected(std::move(problems));
+  return spec;
+}
+
+}  // namespace trunkline
