@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ranges>
 
 #include "base/embedded_files.h"
 #include "report/json_writer.h"
@@ -41,15 +42,11 @@ void WriteLabels(JsonWriter& json, const RunResult& result) {
   for (const TaskSpan& span : result.timeline.spans) {
     labels = std::max(labels, static_cast<std::uint16_t>(span.label + 1));
   }
-  json.BeginArray();
-  for (std::uint16_t label = 0; label < labels; ++label) {
+  json.Objects(std::views::iota(std::uint16_t{0}, labels), [&](std::uint16_t label) {
     const SpanMeaning meaning = MeaningOf(result, label);
-    json.BeginObject();
     json.Field("name", meaning.name);
     json.Field("phase", PhaseName(meaning.phase));
-    json.EndObject();
-  }
-  json.EndArray();
+  });
 }
 
 std::string TimelineJson(const RunResult& result) {

@@ -9,25 +9,15 @@
 namespace trunkline {
 namespace {
 
-void WriteStrings(JsonWriter& json, const std::vector<std::string>& texts) {
-  json.BeginArray();
-  for (const std::string& text : texts) json.Value(text);
-  json.EndArray();
-}
-
 void WriteWarnings(JsonWriter& json, const Diagnostics& warnings) {
-  json.BeginArray();
-  for (const Diagnostic& warning : warnings) {
-    json.BeginObject();
+  json.Objects(warnings, [&](const Diagnostic& warning) {
     json.Field("code", warning.code);
     json.Field("message", warning.message);
     json.Field("hint", warning.hint);
     json.Field("file", warning.where.file);
     json.Field("line", warning.where.line);
     json.Field("column", warning.where.column);
-    json.EndObject();
-  }
-  json.EndArray();
+  });
 }
 
 void WriteIteration(JsonWriter& json, const IterationResult& iteration) {
@@ -66,13 +56,9 @@ void WriteTraining(JsonWriter& json, const TrainingWorkload& training) {
   json.Field("model_flops_per_step", training.model_flops_per_step.count());
   json.Field("peak_flops_per_gpu_s", training.peak_per_gpu.per_second());
   json.Key("stage_compute_s");
-  json.BeginArray();
-  for (const Time time : training.stage_compute) json.Value(time);
-  json.EndArray();
+  json.Values(training.stage_compute);
   json.Key("kernels");
-  json.BeginArray();
-  for (const KernelCost& kernel : training.kernels) {
-    json.BeginObject();
+  json.Objects(training.kernels, [&](const KernelCost& kernel) {
     json.Field("name", kernel.name);
     json.Field("shape", kernel.shape);
     json.Field("flops", kernel.flops.count());
@@ -81,9 +67,7 @@ void WriteTraining(JsonWriter& json, const TrainingWorkload& training) {
     json.Field("extrapolated", kernel.extrapolated);
     json.Field("time_s", kernel.time);
     json.Field("source", kernel.source);
-    json.EndObject();
-  }
-  json.EndArray();
+  });
   json.EndObject();
 }
 
@@ -93,25 +77,19 @@ void WriteMemory(JsonWriter& json, const RunResult& result) {
   json.Field("capacity_bytes", result.memory_capacity);
   json.Field("fits", result.fits_memory);
   json.Key("stages");
-  json.BeginArray();
-  for (const StageMemory& stage : result.training->memory) {
-    json.BeginObject();
+  json.Objects(result.training->memory, [&](const StageMemory& stage) {
     json.Field("weights_bytes", stage.weights);
     json.Field("gradients_bytes", stage.gradients);
     json.Field("optimizer_bytes", stage.optimizer);
     json.Field("activations_bytes", stage.activations);
     json.Field("other_bytes", stage.other);
     json.Field("total_bytes", stage.total());
-    json.EndObject();
-  }
-  json.EndArray();
+  });
   json.EndObject();
 }
 
 void WriteStepCollectives(JsonWriter& json, const std::vector<StepCollective>& collectives) {
-  json.BeginArray();
-  for (const StepCollective& collective : collectives) {
-    json.BeginObject();
+  json.Objects(collectives, [&](const StepCollective& collective) {
     json.Field("role", collective.role);
     json.Field("primitive", ToString(collective.row.primitive));
     json.Field("algorithm", collective.row.algorithm);
@@ -124,15 +102,11 @@ void WriteStepCollectives(JsonWriter& json, const std::vector<StepCollective>& c
     json.Field("exposed_s", collective.exposed);
     json.Field("bound_s", collective.row.bound);
     json.Field("busbw_Bps", collective.row.busbw_Bps);
-    json.EndObject();
-  }
-  json.EndArray();
+  });
 }
 
 void WriteRows(JsonWriter& json, const std::vector<CollectiveRow>& rows) {
-  json.BeginArray();
-  for (const CollectiveRow& row : rows) {
-    json.BeginObject();
+  json.Objects(rows, [&](const CollectiveRow& row) {
     json.Field("primitive", ToString(row.primitive));
     json.Field("bytes", row.bytes);
     json.Field("count", row.count);
@@ -144,15 +118,11 @@ void WriteRows(JsonWriter& json, const std::vector<CollectiveRow>& rows) {
     json.Field("bound_s", row.bound);
     json.Field("algbw_Bps", row.algbw_Bps);
     json.Field("busbw_Bps", row.busbw_Bps);
-    json.EndObject();
-  }
-  json.EndArray();
+  });
 }
 
 void WriteLinks(JsonWriter& json, const RunResult& result) {
-  json.BeginArray();
-  for (const LinkRow& row : result.links) {
-    json.BeginObject();
+  json.Objects(result.links, [&](const LinkRow& row) {
     json.Field("from", row.from);
     json.Field("to", row.to);
     if (result.fabric) {
@@ -164,16 +134,12 @@ void WriteLinks(JsonWriter& json, const RunResult& result) {
     json.Field("bytes", row.bytes);
     json.NullField("packets");
     json.NullField("max_queue_bytes");
-    json.EndObject();
-  }
-  json.EndArray();
+  });
 }
 
 void WriteLinkClasses(JsonWriter& json, const RunResult& result) {
-  json.BeginArray();
-  for (const LinkClass& entry : LinkClassesOf(result)) {
+  json.Objects(LinkClassesOf(result), [&](const LinkClass& entry) {
     const Link& worst = result.fabric->link(entry.worst);
-    json.BeginObject();
     json.Field("name", entry.name);
     json.Field("kind", ToString(entry.kind));
     json.Field("rate_Bps", worst.rate.bytes_per_second());
@@ -182,9 +148,7 @@ void WriteLinkClasses(JsonWriter& json, const RunResult& result) {
     json.Field("to", result.fabric->name(worst.to));
     json.Field("utilisation", entry.worst_utilisation);
     json.Field("mean_utilisation", entry.mean_utilisation);
-    json.EndObject();
-  }
-  json.EndArray();
+  });
 }
 
 void WriteFlowCounters(JsonWriter& json, const FlowCounters& flow) {
@@ -198,38 +162,26 @@ void WriteFlowCounters(JsonWriter& json, const FlowCounters& flow) {
 }
 
 void WriteBlocked(JsonWriter& json, const std::vector<BlockedTask>& blocked) {
-  json.BeginArray();
-  for (const BlockedTask& task : blocked) {
-    json.BeginObject();
+  json.Objects(blocked, [&](const BlockedTask& task) {
     json.Field("rank", static_cast<std::uint64_t>(Index(task.rank)));
     json.Field("task", task.task);
     json.Field("waits_for", task.waits_for);
-    json.EndObject();
-  }
-  json.EndArray();
+  });
 }
 
 void WriteExplanation(JsonWriter& json, const std::vector<Question>& questions) {
-  json.BeginArray();
-  for (const Question& question : questions) {
-    json.BeginObject();
+  json.Objects(questions, [&](const Question& question) {
     json.Field("layer", question.layer);
     json.Field("question", question.question);
     json.Field("answer", question.answer);
     json.Key("figures");
-    json.BeginArray();
-    for (const Figure& figure : question.figures) {
-      json.BeginObject();
+    json.Objects(question.figures, [&](const Figure& figure) {
       json.Field("name", figure.name);
       json.Field("formula", figure.formula);
       json.Field("numbers", figure.numbers);
       json.Field("value", figure.value);
-      json.EndObject();
-    }
-    json.EndArray();
-    json.EndObject();
-  }
-  json.EndArray();
+    });
+  });
 }
 
 void WriteHead(JsonWriter& json, const RunResult& result) {
@@ -259,7 +211,11 @@ void WritePacketFields(JsonWriter& json) {
 
 std::string RenderJson(const RunResult& result) {
   JsonWriter json(2);
-  const auto field = [&](const char* key, bool present, auto write) {
+  const auto field = [&](const char* key, auto write) {
+    json.Key(key);
+    write();
+  };
+  const auto optional = [&](const char* key, bool present, auto write) {
     json.Key(key);
     if (present) {
       write();
@@ -270,22 +226,22 @@ std::string RenderJson(const RunResult& result) {
   const bool training = result.training != nullptr;
   json.BeginObject();
   WriteHead(json, result);
-  field("iteration", result.iteration.has_value(),
-        [&] { WriteIteration(json, *result.iteration); });
-  field("memory", training, [&] { WriteMemory(json, result); });
-  field("training", training, [&] { WriteTraining(json, *result.training); });
-  field("collectives", training, [&] { WriteStepCollectives(json, result.step_collectives); });
-  field("rows", !result.rows.empty(), [&] { WriteRows(json, result.rows); });
+  optional("iteration", result.iteration.has_value(),
+           [&] { WriteIteration(json, *result.iteration); });
+  optional("memory", training, [&] { WriteMemory(json, result); });
+  optional("training", training, [&] { WriteTraining(json, *result.training); });
+  optional("collectives", training, [&] { WriteStepCollectives(json, result.step_collectives); });
+  optional("rows", !result.rows.empty(), [&] { WriteRows(json, result.rows); });
   WritePacketFields(json);
-  field("link_classes", true, [&] { WriteLinkClasses(json, result); });
-  field("links", true, [&] { WriteLinks(json, result); });
+  field("link_classes", [&] { WriteLinkClasses(json, result); });
+  field("links", [&] { WriteLinks(json, result); });
   json.Field("links_total", static_cast<std::uint64_t>(result.links_total));
-  field("flow", result.engine == "flow", [&] { WriteFlowCounters(json, result.timeline.flow); });
-  field("blocked", true, [&] { WriteBlocked(json, result.timeline.blocked); });
-  field("advice", true, [&] { WriteStrings(json, Advice(result)); });
-  field("explanation", true, [&] { WriteExplanation(json, Explain(result)); });
-  field("assumptions", true, [&] { WriteStrings(json, result.assumptions); });
-  field("warnings", true, [&] { WriteWarnings(json, result.warnings); });
+  optional("flow", result.engine == "flow", [&] { WriteFlowCounters(json, result.timeline.flow); });
+  field("blocked", [&] { WriteBlocked(json, result.timeline.blocked); });
+  field("advice", [&] { json.Values(Advice(result)); });
+  field("explanation", [&] { WriteExplanation(json, Explain(result)); });
+  field("assumptions", [&] { json.Values(result.assumptions); });
+  field("warnings", [&] { WriteWarnings(json, result.warnings); });
   json.EndObject();
   return std::move(json).Take() + "\n";
 }

@@ -52,6 +52,27 @@ class JsonWriter {
     Key(key);
     Null();
   }
+  // An object whose fields `write()` writes.
+  template <typename Write>
+  void Object(Write write) {
+    BeginObject();
+    write();
+    EndObject();
+  }
+  // An array of objects, of whose fields `write(item)` writes those of one.
+  template <typename Items, typename Write>
+  void Objects(const Items& items, Write write) {
+    BeginArray();
+    for (const auto& item : items) Object([&] { write(item); });
+    EndArray();
+  }
+  // An array of plain values.
+  template <typename Items>
+  void Values(const Items& items) {
+    BeginArray();
+    for (const auto& item : items) Value(item);
+    EndArray();
+  }
 
   [[nodiscard]] std::string Take() && { return std::move(text_); }
 

@@ -258,7 +258,8 @@ RunResult PipelineResult(int micro_batches) {
 RunResult CollectiveResult() {
   RunResult result = BaseResult();
   result.title = "all_reduce on 8 GPUs";
-  for (const auto& [bytes, time] : {std::pair{1024, 10}, std::pair{1'048'576, 100}}) {
+  for (const auto& [bytes, time] :
+       {std::pair{1024, 10}, std::pair{65'536, 20}, std::pair{1'048'576, 100}}) {
     CollectiveRow row;
     row.bytes = Bytes(bytes);
     row.count = bytes / 4;
