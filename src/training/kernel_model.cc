@@ -146,7 +146,7 @@ KernelCost KernelModel::Roofline(KernelCost cost, double flops, double bytes, do
   const double seconds = std::max(compute, bytes / memory_bandwidth_);
   cost.flops = Flops(flops);
   cost.memory_traffic = Bytes(static_cast<std::int64_t>(bytes));
-  cost.time = Time::FromSeconds(seconds);
+  cost.time = Time::FromSeconds(std::min(seconds, kLongestKernel));
   cost.efficiency = seconds > 0 ? flops / seconds / peak_ : 0;
   if (flops > 0 && seconds > compute) cost.source += "; bound by memory bandwidth";
   return cost;

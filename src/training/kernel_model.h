@@ -39,6 +39,9 @@ struct GemmEstimate {
 [[nodiscard]] GemmEstimate InterpolateGemm(std::span<const MeasuredGemm> measured,
                                            const std::array<double, 3>& log_shape);
 
+// Seconds that no kernel exceeds; BuildTraining refuses a step that computes as long.
+inline constexpr double kLongestKernel = 1e6;
+
 // How long kernels take on one device: a roofline whose compute ceiling depends on the shape.
 //
 // Matrix multiplications: the fraction of the best matmul that measured neighbours in log (m, n, k)

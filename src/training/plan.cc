@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -54,6 +55,7 @@ class PlanChecker {
     CheckSequence();
     CheckOverlap();
     CheckOrder();
+    CheckSize();
     return std::move(found_);
   }
 
@@ -256,6 +258,34 @@ class PlanChecker {
     if (ParseRankOrder(plan_.order)) return;
     Add("TL1330", fmt::format("order '{}' is not an order of the parallel dimensions", plan_.order),
         "name tp, cp, dp and pp once each, fastest-varying first, such as tp-cp-dp-pp");
+  }
+
+  // Steps that could not be held or counted, in floating point, where nothing overflows.
+  void CheckSize() {
+    const auto sequence =
+        static_cast<double>(plan_.sequence > 0 ? plan_.sequence : model_.max_positions);
+    const auto micro_batches =
+        static_cast<double>(plan_.global_batch) / static_cast<double>(plan_.micro_batch * plan_.dp);
+    const auto layers = static_cast<double>(model_.layers);
+    constexpr double kTasksALayer = 24;  // of one micro-batch, forward, recomputed and backward
+    constexpr double kMostTasks = 2e7;   // about 1.2 GB
+    if (layers * micro_batches * kTasksALayer > kMostTasks) {
+      Add("TL1332",
+          fmt::format("{:.0f} micro-batches of {} layers are too many tasks to hold", micro_batches,
+                      model_.layers),
+          fmt::format("use at most {:.0f} micro-batches a step: a larger micro_batch or dp, or a "
+                      "smaller global_batch",
+                      std::max(1.0, std::floor(kMostTasks / kTasksALayer / layers))));
+    }
+    const double scores = plan_.flash_attention ? 1 : sequence;
+    const double token_bytes =
+        34 * static_cast<double>(model_.hidden) + 8 * static_cast<double>(model_.ffn) +
+        28 * static_cast<double>(model_.vocab) + 5 * static_cast<double>(model_.heads) * scores;
+    constexpr double kMostBytes = 4e18;  // of 2^63
+    if (static_cast<double>(plan_.micro_batch) * sequence * token_bytes * layers * micro_batches >
+        kMostBytes) {
+      Add("TL1333", "the activations of a step are more than 4 EB", "shorten sequence or batch");
+    }
   }
 
   const ModelConfig& model_;

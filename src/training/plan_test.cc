@@ -118,6 +118,22 @@ TEST(CheckPlan, InterleavingNeedsSeveralChunksAndStages) {
   EXPECT_THAT(CheckPlan(testing::Llama70B(), plan, 512), IsEmpty());
 }
 
+TEST(CheckPlan, RefusesMoreTasksThanFitInMemory) {
+  TrainingPlan plan = Plan70B();
+  plan.global_batch = 16 * 60'000;
+  EXPECT_THAT(HintOf(CheckPlan(testing::Llama70B(), plan, 512), "TL1332"),
+              HasSubstr("at most 10416 micro-batches"));
+}
+
+TEST(CheckPlan, RefusesActivationsThatCannotBeCounted) {
+  ModelConfig model = testing::Llama70B();
+  model.max_positions = 1'000'000'000;
+  TrainingPlan plan = Plan70B();
+  plan.sequence = 1'000'000'000;
+  plan.flash_attention = false;
+  EXPECT_NE(HintOf(CheckPlan(model, plan, 512), "TL1333"), "absent");
+}
+
 TEST(CheckPlan, TensorParallelOverlapNeedsSequenceParallelism) {
   TrainingPlan plan = Plan70B();
   plan.overlap_tp = true;

@@ -83,6 +83,15 @@ std::vector<std::string> Assumptions(const ModelConfig& model, const TrainingPla
   return list;
 }
 
+// Compute of a step as if one GPU held every layer: no stage's is longer.
+double RoughSeconds(const StepCosts& costs, const ModelConfig& model, const TrainingPlan& plan) {
+  double seconds = 0;
+  for (const Time& piece : costs.time) seconds += piece.seconds();
+  // Recomputation repeats a forward at most.
+  return 2 * seconds * static_cast<double>(model.layers + 1) *
+         static_cast<double>(plan.micro_batches());
+}
+
 Diagnostics Warnings(const TrainingPlan& plan) {
   Diagnostics warnings;
   if (plan.recompute == Recompute::kSelective && plan.flash_attention) {
@@ -116,6 +125,10 @@ Result<TrainingWorkload> BuildTraining(const ModelConfig& model, const TrainingP
   const Result<KernelModel> kernels = KernelModel::Make(accelerator, plan.precision);
   if (!kernels) return std::unexpected(kernels.error());
   const StepCosts costs = ComputeStepCosts(model, plan, *kernels);
+  if (RoughSeconds(costs, model, plan) >= kLongestKernel) {
+    return Error("TL1334", "one step computes for more than 10^6 s",
+                 "shorten sequence or global_batch, or check the model for a slip");
+  }
   const std::vector<Stage> stages = CutIntoStages(model, plan);
   const RankGrid grid(plan, model.tied_embeddings);
   CollectiveTable collectives;

@@ -405,6 +405,17 @@ TEST(BuildTraining, RefusesAPrecisionThatTheAcceleratorLacks) {
   EXPECT_EQ(workload.error().front().code, "TL1311");
 }
 
+TEST(BuildTraining, RefusesAStepLongerThanTheHorizon) {
+  ModelConfig model = testing::Llama405B();
+  model.max_positions = 4'000'000;
+  TrainingPlan plan = SmallPlan(1, 1, 1, 1'000);
+  plan.sequence = 4'000'000;
+  ASSERT_THAT(CheckPlan(model, plan, 1), ::testing::IsEmpty());
+  const auto workload = BuildTraining(model, plan, H100());
+  ASSERT_FALSE(workload.has_value());
+  EXPECT_EQ(workload.error().front().code, "TL1334");
+}
+
 TEST(BuildTraining, NoKernelBeatsThePeakOfTheDevice) {
   TrainingPlan plan = SmallPlan(8, 4, 16, 32);
   plan.sequence = 8192;
