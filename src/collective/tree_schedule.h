@@ -50,6 +50,10 @@ class TreeSchedule final : public ProgramSchedule<TreeSchedule> {
   TreeSchedule(std::string algorithm, const CollectiveSpec& spec, std::uint32_t ranks,
                std::vector<Tree> trees, std::uint32_t participants, std::int64_t slice_count);
 
+  // Cost models read the shape of the traffic from these.
+  [[nodiscard]] std::span<const Tree> trees() const { return trees_; }
+  [[nodiscard]] std::int64_t slice_count() const { return slice_count_; }
+
   [[nodiscard]] std::uint32_t participants() const override { return participants_; }
   [[nodiscard]] std::uint32_t channels() const override {
     return static_cast<std::uint32_t>(trees_.size()) * directions();

@@ -55,7 +55,8 @@ Algorithm SharpAlgorithm() {
           .summary = "switches add up: each rank sends and receives its buffer once",
           .cost = "all_reduce: n bytes sent by each rank, 2 x tree depth hops, pipelined",
           .supports = Supports,
-          .make = Make};
+          .make = Make,
+          .reduces_in_network = true};
 }
 
 }  // namespace trunkline

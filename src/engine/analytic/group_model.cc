@@ -1,6 +1,6 @@
 #include "engine/analytic/group_model.h"
 
-#include "engine/hop_class.h"
+#include "engine/software_latency.h"
 
 namespace trunkline {
 namespace {
@@ -33,6 +33,12 @@ Result<GroupModel> GroupModel::Make(const Router& router, const TransportModel& 
   model.blocks_ = std::move(*partitions);
   model.ways_.resize((model.blocks_.size() + 1) * model.locals_ * model.locals_);
   model.block_load_.resize(model.blocks_.size());
+
+  model.inside_load_.Resize(members.size());
+  model.outside_load_.Resize(members.size());
+  for (std::size_t l = 0; l < model.blocks_.size(); ++l) {
+    model.block_load_[l].Resize(model.blocks_[l].parts());
+  }
 
   for (const DeviceId member : members) {
     double scale_up = 0;
@@ -83,11 +89,15 @@ Way GroupModel::FindWay(std::uint32_t from, std::uint32_t to) {
 }
 
 void GroupModel::ClearLoad() {
-  for (std::size_t level = 0; level < blocks_.size(); ++level) {
-    block_load_[level].Resize(blocks_[level].parts());
+  for (const std::uint32_t member : loaded_) {
+    inside_load_.out[member] = inside_load_.in[member] = 0;
+    outside_load_.out[member] = outside_load_.in[member] = 0;
+    for (std::size_t l = 0; l < blocks_.size(); ++l) {
+      const std::uint32_t part = blocks_[l].part_of[member];
+      block_load_[l].out[part] = block_load_[l].in[part] = 0;
+    }
   }
-  inside_load_.Resize(ranks());
-  outside_load_.Resize(ranks());
+  loaded_.clear();
 }
 
 void GroupModel::AddLoad(std::uint32_t from, std::uint32_t to, double bytes) {
@@ -96,10 +106,41 @@ void GroupModel::AddLoad(std::uint32_t from, std::uint32_t to, double bytes) {
   Loads& endpoint = level == 0 ? inside_load_ : outside_load_;
   endpoint.out[from] += wire;
   endpoint.in[to] += wire;
+  loaded_.push_back(from);
+  loaded_.push_back(to);
   for (std::size_t l = 0; l < level; ++l) {
     block_load_[l].out[blocks_[l].part_of[from]] += wire;
     block_load_[l].in[blocks_[l].part_of[to]] += wire;
   }
+}
+
+double GroupModel::AllPairsSeconds(double bytes) {
+  ClearLoad();
+  const double wire = bytes * dilution_;
+  const double members = ranks();
+  const auto load = [wire](Loads& loads, std::size_t part, double puts) {
+    loads.out[part] = loads.in[part] = puts * wire;
+  };
+  for (std::uint32_t i = 0; i < ranks(); ++i) {
+    const double neighbours =
+        blocks_.empty() ? members : blocks_.front().size[blocks_.front().part_of[i]];
+    load(inside_load_, i, neighbours - 1);
+    load(outside_load_, i, members - neighbours);
+    loaded_.push_back(i);
+  }
+  for (std::size_t l = 0; l < blocks_.size(); ++l) {
+    for (std::uint32_t part = 0; part < blocks_[l].parts(); ++part) {
+      const double size = blocks_[l].size[part];
+      load(block_load_[l], part, size * (members - size));
+    }
+  }
+  // Every way from and to one member stands for all: nodes are alike.
+  double slowest = 0;
+  for (std::uint32_t other = 1; other < ranks(); ++other) {
+    slowest = std::max({slowest, BusySeconds(0, other, bytes) + WayOf(0, other).latency,
+                        BusySeconds(other, 0, bytes) + WayOf(other, 0).latency});
+  }
+  return slowest;
 }
 
 double GroupModel::BusySeconds(std::uint32_t from, std::uint32_t to, double bytes) {

@@ -37,6 +37,9 @@ class GroupModel {
   void set_protocol(Protocol protocol);
   [[nodiscard]] Protocol protocol() const { return protocol_; }
 
+  [[nodiscard]] bool SameNode(std::uint32_t a, std::uint32_t b) const {
+    return layout_.node[a] == layout_.node[b];
+  }
   [[nodiscard]] const Way& WayOf(std::uint32_t from, std::uint32_t to);
 
   // The time of a step in which every put that for_each(visit) visits, as visit(from, to, bytes),
@@ -56,6 +59,8 @@ class GroupModel {
     ClearLoad();
     for_each([&](std::uint32_t from, std::uint32_t to, double bytes) { AddLoad(from, to, bytes); });
   }
+  // A step in which every member puts `bytes` to every other. O(members).
+  [[nodiscard]] double AllPairsSeconds(double bytes);
   // How long a put of the loaded step keeps its sender busy, message overhead included.
   [[nodiscard]] double BusySeconds(std::uint32_t from, std::uint32_t to, double bytes);
 
@@ -67,8 +72,8 @@ class GroupModel {
     std::vector<double> out;
     std::vector<double> in;
     void Resize(std::size_t parts) {
-      out.assign(parts, 0);
-      in.assign(parts, 0);
+      out.resize(parts);
+      in.resize(parts);
     }
   };
 
@@ -93,6 +98,7 @@ class GroupModel {
   std::vector<Loads> block_load_;         // by level - 1, by part
   Loads inside_load_;                     // by member
   Loads outside_load_;                    // by member
+  std::vector<std::uint32_t> loaded_;     // members whose loads may not be 0
   std::optional<Diagnostics> failure_;
 };
 

@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "collective/tree_schedule.h"
+#include "engine/analytic/forms.h"
+
+namespace trunkline {
+namespace {
+
+const TreeSchedule& TreesOf(const FormInput& input) {
+  const auto* trees = dynamic_cast<const TreeSchedule*>(&input.schedule);
+  TL_CHECK(trees != nullptr, "not a tree schedule", input.schedule.algorithm());
+  return *trees;
+}
+
+// A tree with its ranks in an order in which parents come first.
+struct OrderedTree {
+  OrderedTree(const Tree& t, std::uint32_t ranks) : tree(t), depth(ranks, 0) {
+    order.reserve(ranks);
+    for (Participant p = 0; p < ranks; ++p) {
+      if (tree.is_root(p)) order.push_back(p);
+    }
+    for (std::size_t next = 0; next < order.size(); ++next) {
+      for (const Participant child : tree.children(order[next])) {
+        depth[child] = depth[order[next]] + 1;
+        order.push_back(child);
+      }
+    }
+  }
+
+  const Tree& tree;
+  std::vector<Participant> order;
+  std::vector<std::uint32_t> depth;
+};
+
+// The first slice of each tree on its way. Slices of several trees meet where a rank has children
+// at the same depth in each, at the common root above all.
+class SliceTravel {
+ public:
+  SliceTravel(GroupModel& group, std::span<const Tree> trees, double bytes)
+      : group_(group), bytes_(bytes) {
+    for (const Tree& tree : trees) trees_.emplace_back(tree, group.ranks());
+  }
+
+  [[nodiscard]] std::size_t trees() const { return trees_.size(); }
+
+  // When the root has the sum. The puts of children share the way into their parent, which is busy
+  // from the first until all have passed, whatever their order.
+  [[nodiscard]] double Up(std::size_t number) {
+    const OrderedTree& tree = trees_[number];
+    std::vector<double> ready(group_.ranks(), 0);
+    std::vector<std::pair<double, Participant>> puts;
+    for (auto parent = tree.order.rbegin(); parent != tree.order.rend(); ++parent) {
+      puts.clear();
+      for (const Participant child : tree.tree.children(*parent)) {
+        puts.emplace_back(ready[child], child);
+      }
+      std::ranges::sort(puts);
+      const double meeting = Meeting(tree, *parent);
+      double busy_inside = 0;
+      double busy_outside = 0;
+      for (const auto& [start, child] : puts) {
+        const Way& way = group_.WayOf(child, *parent);
+        double& busy = group_.SameNode(child, *parent) ? busy_inside : busy_outside;
+        busy = std::max(busy, start) + Overhead() + meeting * bytes_ * way.per_byte;
+        ready[*parent] = std::max(ready[*parent], busy + way.latency);
+      }
+    }
+    return ready[tree.order.front()];
+  }
+
+  // When the last leaf has what the root starts to send at 0. A parent's puts to its children share
+  // the way out.
+  [[nodiscard]] double Down(std::size_t number) {
+    const OrderedTree& tree = trees_[number];
+    std::vector<double> ready(group_.ranks(), 0);
+    double last = 0;
+    for (const Participant parent : tree.order) {
+      const auto children = tree.tree.children(parent);
+      const double bytes = Meeting(tree, parent) * bytes_;
+      group_.LoadStep([&](const auto& visit) {
+        for (const Participant child : children) visit(parent, child, bytes);
+      });
+      for (const Participant child : children) {
+        ready[child] = ready[parent] + group_.BusySeconds(parent, child, bytes) +
+                       group_.WayOf(parent, child).latency;
+        last = std::max(last, ready[child]);
+      }
+    }
+    return last;
+  }
+
+ private:
+  [[nodiscard]] double Overhead() const { return group_.transport().message_overhead.seconds(); }
+
+  // How many trees' slices are at `parent` at the same time.
+  [[nodiscard]] double Meeting(const OrderedTree& tree, Participant parent) const {
+    return static_cast<double>(std::ranges::count_if(trees_, [&](const OrderedTree& other) {
+      return other.depth[parent] == tree.depth[parent] && !other.tree.children(parent).empty();
+    }));
+  }
+
+  GroupModel& group_;
+  std::vector<OrderedTree> trees_;
+  double bytes_;
+};
+
+double SliceBytes(const FormInput& input, const TreeSchedule& schedule) {
+  const CollectiveSpec& spec = input.spec;
+  const std::int64_t piece = LongestPiece(spec.bytes.count(), spec.element_bytes,
+                                          static_cast<std::int64_t>(schedule.trees().size()));
+  return static_cast<double>(LongestPiece(piece, spec.element_bytes, schedule.slice_count()));
+}
+
+bool GoesUp(Primitive primitive) { return primitive != Primitive::kBroadcast; }
+bool GoesDown(Primitive primitive) { return primitive != Primitive::kReduce; }
+
+}  // namespace
+
+// The first slice travels up and down; then a slice follows every time that the busiest way,
+// used by all trees in both directions, takes for one of each.
+double TreeForm(const FormInput& input) {
+  const TreeSchedule& schedule = TreesOf(input);
+  GroupModel& group = input.group;
+  const bool up = GoesUp(input.spec.primitive);
+  const bool down = GoesDown(input.spec.primitive);
+  const double bytes = SliceBytes(input, schedule);
+  SliceTravel travel(group, schedule.trees(), bytes);
+  double fill = 0;
+  for (std::size_t tree = 0; tree < travel.trees(); ++tree) {
+    fill = std::max(fill, (up ? travel.Up(tree) : 0) + (down ? travel.Down(tree) : 0));
+  }
+  if (schedule.slice_count() == 1) return fill;
+
+  const auto each_put = [&](const auto& visit) {
+    for (const Tree& tree : schedule.trees()) {
+      for (Participant p = 0; p < group.ranks(); ++p) {
+        if (tree.is_root(p)) continue;
+        if (up) visit(p, tree.parent(p), bytes);
+        if (down) visit(tree.parent(p), p, bytes);
+      }
+    }
+  };
+  group.LoadStep(each_put);
+  double interval = 0;
+  each_put([&](Participant from, Participant to, double size) {
+    interval = std::max(interval, group.BusySeconds(from, to, size));
+  });
+  return fill + static_cast<double>(schedule.slice_count() - 1) * interval;
+}
+
+// Switches add up: every rank sends its buffer once and receives it once, in slices. A switch
+// passes a slice on when it has all of it, so that filling takes one slice for every link up and
+// down. The latency is that of the farthest pair, whose way leads over the root.
+double SwitchTreeForm(const FormInput& input) {
+  const TreeSchedule& schedule = TreesOf(input);
+  GroupModel& group = input.group;
+  const Tree& tree = schedule.trees().front();
+  std::uint32_t depth = 0;
+  for (Participant p = 0; !tree.is_root(p); p = tree.parent(p)) ++depth;
+  const double bytes = SliceBytes(input, schedule);
+  double busy = 0;
+  double latency = 0;
+  for (std::uint32_t rank = 1; rank < group.ranks(); ++rank) {
+    const Way& way = group.WayOf(0, rank);
+    const auto trees = static_cast<double>(schedule.trees().size());
+    busy =
+        std::max(busy, group.transport().message_overhead.seconds() + trees * bytes * way.per_byte);
+    latency = std::max(latency, way.latency);
+  }
+  return latency + (2.0 * depth + static_cast<double>(schedule.slice_count() - 1)) * busy;
+}
+
+}  // namespace trunkline
