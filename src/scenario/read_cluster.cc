@@ -8,10 +8,17 @@
 namespace trunkline {
 namespace {
 
-// `fabric` as a mapping, or in the one-line form of the command line.
-void ReadFabric(const YamlMap& cluster, FabricSpec& spec) {
+// `fabric` as a mapping, or in the one-line form of the command line; without it the switches that
+// hide least: non-blocking, at the rate of the servers' NICs.
+void ReadFabric(const YamlMap& cluster, FabricSpec& spec, std::vector<std::string>& assumptions) {
   const auto value = cluster.Find("fabric");
-  if (!value) return;
+  if (!value) {
+    spec.kind = spec.node.empty() ? "single-switch" : "rail-optimized";
+    assumptions.push_back(
+        fmt::format("fabric: none is given; a non-blocking {} one of the {} is used", spec.kind,
+                    spec.node.empty() ? "hosts" : "servers' NICs"));
+    return;
+  }
   if (value->is_scalar()) {
     auto parsed = ParseFabricSpec(value->text());
     if (!parsed) {
@@ -104,13 +111,14 @@ void ReadFaults(const YamlMap& root, FabricSpec& spec) {
   }
 }
 
-void ReadCluster(const YamlMap& cluster, FabricSpec& fabric, ClusterSpec& spec) {
+void ReadCluster(const YamlMap& cluster, FabricSpec& fabric, Scenario& scenario) {
   static const Words<PlacementKind> kPlacements = {{"packed", PlacementKind::kPacked},
                                                    {"random", PlacementKind::kRandom}};
   static const Words<GpuDirect> kGpuDirect = {{"true", GpuDirect::kOn}, {"false", GpuDirect::kOff}};
+  ClusterSpec& spec = scenario.cluster;
   cluster.Read("node", fabric.node);
   cluster.Read("nodes", fabric.nodes, IntRange{.min = 1, .max = 1'000'000});
-  ReadFabric(cluster, fabric);
+  ReadFabric(cluster, fabric, scenario.assumptions);
   if (fabric.routing) spec.routing = *fabric.routing;
   ReadTransport(cluster, spec);
   cluster.Read("placement", spec.placement, kPlacements);

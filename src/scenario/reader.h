@@ -13,7 +13,7 @@ namespace trunkline {
 // Refuses a key of the contract that no model reads yet. TL1202.
 void RefuseReserved(const YamlMap& map, std::string_view key, const std::string& what);
 
-void ReadCluster(const YamlMap& cluster, FabricSpec& fabric, ClusterSpec& spec);
+void ReadCluster(const YamlMap& cluster, FabricSpec& fabric, Scenario& scenario);
 void ReadFaults(const YamlMap& root, FabricSpec& spec);
 // `file` is the scenario's path; `endpoints` are those of the cluster, 0 when it could not be
 // built.

@@ -63,8 +63,10 @@ class Run {
     result_.warnings = scenario_.warnings;
     result_.fabric = std::shared_ptr<const Fabric>(cluster.fabric, &cluster.fabric->fabric);
     result_.transport = cluster.transport;
-    result_.cluster_summary = fmt::format("{}; {} transport, {} routing", cluster.fabric->summary,
-                                          cluster.transport_name, ToString(cluster.routing));
+    const BuiltFabric& built = *cluster.fabric;
+    result_.cluster_summary = fmt::format(
+        "{} x {}, {}: {}; {} transport, {} routing", built.fabric.node_count(), built.node.name,
+        built.kind, built.summary, cluster.transport_name, ToString(cluster.routing));
     RouterOptions routing;
     routing.policy = cluster.routing;
     routing.gpudirect = cluster.gpudirect;

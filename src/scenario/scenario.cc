@@ -51,7 +51,7 @@ class Reader {
     if (!cluster) return;
     FabricSpec spec;
     const std::size_t before = document_.error_count();
-    ReadCluster(*cluster, spec, scenario_.cluster);
+    ReadCluster(*cluster, spec, scenario_);
     ReadFaults(root, spec);
     if (document_.error_count() > before) return;
     auto built = BuildFabric(spec);

@@ -111,6 +111,17 @@ void SummariseTimeline(Timeline timeline, RunResult& result) {
   SummariseLinks(result);
 }
 
+namespace {
+
+// Whether nccl-tests counts elements per rank and chunk rather than of the whole buffer.
+bool CountsChunks(Primitive primitive) {
+  return primitive == Primitive::kAllGather || primitive == Primitive::kReduceScatter ||
+         primitive == Primitive::kAllToAll || primitive == Primitive::kGather ||
+         primitive == Primitive::kScatter;
+}
+
+}  // namespace
+
 CollectiveRow RowOf(const CollectiveChoice& choice, std::uint32_t group_size, Time time,
                     Time bound) {
   CollectiveRow row;
@@ -121,7 +132,9 @@ CollectiveRow RowOf(const CollectiveChoice& choice, std::uint32_t group_size, Ti
   row.channels = choice.spec.channels;
   row.time = time;
   row.bound = bound;
+  row.root = choice.spec.root;
   row.count = choice.spec.bytes.count() / choice.spec.element_bytes;
+  if (CountsChunks(row.primitive)) row.count /= group_size;
   if (time > Time()) {
     row.algbw_Bps = static_cast<double>(row.bytes.count()) / time.seconds();
     row.busbw_Bps = row.algbw_Bps * BusBandwidthFactor(row.primitive, group_size);

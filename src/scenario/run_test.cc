@@ -1,0 +1,113 @@
+#include "trunkline/scenario/run.h"
+
+#include <gtest/gtest.h>
+
+namespace trunkline {
+namespace {
+
+RunResult RunText(const std::string& text, const RunOptions& options = {}) {
+  auto scenario = ParseScenario(text, "s.yaml");
+  EXPECT_TRUE(scenario) << Format(scenario.error().front());
+  if (!scenario) return {};
+  auto result = RunScenario(*scenario, options);
+  EXPECT_TRUE(result) << Format(result.error().front());
+  return result ? std::move(*result) : RunResult{};
+}
+
+std::string RingOf(int hosts, const std::string& engine, const std::string& more = "") {
+  return "cluster:\n  nodes: " + std::to_string(hosts) +
+         "\n  fabric: {kind: single-switch, link: 400 Gb/s}\n  transport: {kind: ideal}\n"
+         "workload:\n  collective: {primitive: all_reduce, size: 1 GiB, algorithm: ring, "
+         "channels: 1}\nengine: " +
+         engine + "\n" + more;
+}
+
+Result<Scenario> Demo(const std::vector<Assignment>& assignments) {
+  return ReadScenario(TRUNKLINE_SOURCE_DIR "/examples/llama3.1-70b-512xh100.yaml", assignments);
+}
+
+// 2(p-1)(alpha + n/(p beta)) with n/(p beta) = 1 GiB / 8 / 50 GB/s; alpha is the way through one
+// switch, about a microsecond against 2.68 ms.
+TEST(RunScenario, ARingMeetsItsClosedFormInBothEngines) {
+  const double transfer = 14.0 * static_cast<double>(1LL << 27) / 50e9;
+  for (const char* engine : {"flow", "analytic"}) {
+    const RunResult result = RunText(RingOf(8, engine));
+    ASSERT_EQ(result.rows.size(), 1U);
+    EXPECT_NEAR(result.time.seconds(), transfer, transfer * 1e-3) << engine;
+    EXPECT_GE(result.time, result.bound);
+    EXPECT_NEAR(result.rows[0].busbw_Bps, 50e9, 50e9 * 1e-3);
+  }
+}
+
+TEST(RunScenario, OneSlowCableHoldsUpTheWholeRing) {
+  const RunResult sound = RunText(RingOf(8, "flow"));
+  const RunResult slow =
+      RunText(RingOf(8, "flow", "faults: [{target: host-3, kind: degrade, value: 50%}]\n"));
+  EXPECT_NEAR(slow.time.seconds(), 2 * sound.time.seconds(), sound.time.seconds() * 0.01);
+}
+
+TEST(RunScenario, UtilisationIsBytesOverRateAndTimeWorstLinkFirst) {
+  const RunResult result = RunText(RingOf(4, "flow"));
+  ASSERT_FALSE(result.links.empty());
+  EXPECT_EQ(result.links_total, 8U);  // 4 hosts, both directions
+  for (std::size_t i = 0; i < result.links.size(); ++i) {
+    const LinkRow& row = result.links[i];
+    const double rate = result.fabric->link(row.link).rate.bytes_per_second();
+    EXPECT_DOUBLE_EQ(row.utilisation,
+                     static_cast<double>(row.bytes) / (rate * result.time.seconds()));
+    EXPECT_LE(row.utilisation, 1.0);
+    if (i > 0) {
+      EXPECT_LE(row.utilisation, result.links[i - 1].utilisation);
+    }
+  }
+  // Each host sends 2(p-1)/p n.
+  EXPECT_EQ(result.links[0].bytes, (1LL << 30) * 6 / 4);
+}
+
+TEST(RunScenario, FoldingAndMemoChangeNoPicosecond) {
+  const std::string text =
+      "cluster: {node: dgx-h100, nodes: 4}\nworkload:\n"
+      "  collective: {primitive: all_reduce, from: 1 MiB, to: 64 MiB, factor: 8}\n";
+  const RunResult fast = RunText(text);
+  const RunResult plain = RunText(text, {.fold = false, .memo = false});
+  ASSERT_EQ(fast.rows.size(), plain.rows.size());
+  for (std::size_t i = 0; i < fast.rows.size(); ++i) {
+    EXPECT_EQ(fast.rows[i].time, plain.rows[i].time) << i;
+  }
+}
+
+TEST(RunScenario, APartOfTheStepIsWhereTheTimeWent) {
+  const auto scenario = Demo({{"engine=analytic", "--engine"}});
+  ASSERT_TRUE(scenario);
+  const auto result = RunScenario(*scenario);
+  ASSERT_TRUE(result) << Format(result.error().front());
+  ASSERT_TRUE(result->iteration);
+  const IterationResult& it = *result->iteration;
+  EXPECT_EQ(it.compute + it.exposed_comm + it.bubble + it.other, it.time);
+  EXPECT_NEAR(it.mean_compute_s + it.mean_exposed_comm_s + it.mean_bubble_s + it.mean_other_s,
+              it.time.seconds(), 1e-9);
+  EXPECT_GE(result->time, result->bound);
+  // 512 sequences of 8192 tokens.
+  EXPECT_NEAR(it.tokens_per_s, 512.0 * 8192 / it.time.seconds(), 1);
+  EXPECT_GT(it.mfu, 0);
+  EXPECT_LT(it.mfu, 1);
+  // (p-1)/m of the ideal time: 4 stages, 32 micro-batches; the stages are not quite equal.
+  EXPECT_GT(it.mean_bubble_s / it.mean_compute_s, 0.05);
+  EXPECT_LT(it.mean_bubble_s / it.mean_compute_s, 0.2);
+}
+
+TEST(RunScenario, StopsWhenAsked) {
+  const auto scenario = Demo({});
+  ASSERT_TRUE(scenario);
+  StopToken stop;
+  stop.RequestStop();
+  RunOptions options;
+  options.stop = &stop;
+  const auto result = RunScenario(*scenario, options);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, RunStatus::kInterrupted);
+  EXPECT_FALSE(result->iteration);
+}
+
+}  // namespace
+}  // namespace trunkline

@@ -1,0 +1,151 @@
+#include "trunkline/scenario/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trunkline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kCollective =
+    "cluster: {nodes: 4, fabric: {kind: single-switch, link: 100 Gb/s}}\n"
+    "workload:\n"
+    "  collective: {primitive: all_reduce, from: 1 KiB, to: 16 KiB, factor: 4}\n";
+
+Scenario Read(const std::string& text, const std::vector<Assignment>& assignments = {}) {
+  auto scenario = ParseScenario(text, "s.yaml", assignments);
+  EXPECT_TRUE(scenario) << Format(scenario.error().front());
+  return scenario ? std::move(*scenario) : Scenario{};
+}
+
+std::string Problems(const std::string& text, const std::vector<Assignment>& assignments = {}) {
+  const auto scenario = ParseScenario(text, "s.yaml", assignments);
+  EXPECT_FALSE(scenario);
+  std::string out;
+  if (!scenario) {
+    for (const Diagnostic& problem : scenario.error()) out += Format(problem);
+  }
+  return out;
+}
+
+TEST(Scenario, ReadsACollectiveWithItsSizes) {
+  const Scenario scenario = Read(kCollective);
+  const auto& job = std::get<CollectiveJob>(scenario.workload);
+  EXPECT_EQ(scenario.name, "s");
+  EXPECT_EQ(scenario.engine, EngineKind::kFlow);
+  EXPECT_EQ(job.primitive, Primitive::kAllReduce);
+  EXPECT_THAT(job.sizes, ElementsAre(Bytes(1'024), Bytes(4'096), Bytes(16'384)));
+  EXPECT_EQ(job.ranks, 4U);
+  EXPECT_EQ(scenario.cluster.fabric->fabric.endpoints().size(), 4U);
+}
+
+TEST(Scenario, CountsWholeElementsAsNcclTestsDoes) {
+  const Scenario scenario = Read(
+      "cluster: {nodes: 2}\nworkload:\n"
+      "  collective: {primitive: all_reduce, sizes: [1 B, 10 B], dtype: double}\n");
+  EXPECT_THAT(std::get<CollectiveJob>(scenario.workload).sizes, ElementsAre(Bytes(8), Bytes(8)));
+}
+
+TEST(Scenario, SaysWhatItChoseWhereTheFileIsSilent) {
+  const Scenario scenario = Read(
+      "cluster: {node: dgx-h100, nodes: 2}\nworkload:\n"
+      "  collective: {primitive: all_reduce, size: 1 MiB}\n");
+  ASSERT_EQ(scenario.assumptions.size(), 1U);
+  EXPECT_THAT(scenario.assumptions[0], HasSubstr("non-blocking rail-optimized"));
+  EXPECT_EQ(scenario.cluster.fabric->fabric.endpoints().size(), 16U);
+}
+
+TEST(Scenario, AssignmentsReplaceKeys) {
+  const Scenario scenario =
+      Read(kCollective,
+           {{"cluster.nodes=8", "--set 1"}, {"seed=7", "--seed"}, {"engine=analytic", "--engine"}});
+  EXPECT_EQ(scenario.cluster.fabric->fabric.endpoints().size(), 8U);
+  EXPECT_EQ(scenario.seed, 7U);
+  EXPECT_EQ(scenario.engine, EngineKind::kAnalytic);
+}
+
+TEST(Scenario, TakesAFabricInOneLine) {
+  const Scenario scenario =
+      Read(kCollective, {{"cluster.fabric=single-switch:link=200 Gb/s", "--fabric"}});
+  const Fabric& fabric = scenario.cluster.fabric->fabric;
+  EXPECT_EQ(fabric.link(LinkId(0)).rate, Rate::GigabitsPerSecond(200));
+}
+
+TEST(Scenario, FaultsChangeTheFabric) {
+  const Scenario scenario =
+      Read(std::string(kCollective) + "faults:\n  - {target: host-2, kind: degrade, value: 25%}\n");
+  const Fabric& fabric = scenario.cluster.fabric->fabric;
+  const LinkId slow = fabric.out(fabric.Find("host-2").front()).front();
+  EXPECT_EQ(fabric.link(slow).rate, Rate::GigabitsPerSecond(25));
+}
+
+TEST(Scenario, RefusesFaultsThatContradictThemselves) {
+  const std::string head = std::string(kCollective) + "faults:\n  - ";
+  EXPECT_THAT(Problems(head + "{target: host-2, kind: degrade}\n"), HasSubstr("TL1204"));
+  EXPECT_THAT(Problems(head + "{target: host-2, kind: fail, value: 50%}\n"), HasSubstr("TL1204"));
+  EXPECT_THAT(Problems(head + "{target: host-2, kind: degrade, value: 150%}\n"),
+              HasSubstr("between 0 and 100 %"));
+  EXPECT_THAT(Problems(head + "{target: host-9, kind: fail}\n"),
+              testing::AllOf(HasSubstr("s.yaml:5:"), HasSubstr("TL1406")));
+}
+
+TEST(Scenario, NeedsExactlyOneWorkload) {
+  EXPECT_THAT(Problems("cluster: {nodes: 4}\n"), HasSubstr("key 'workload' is missing"));
+  EXPECT_THAT(Problems("cluster: {nodes: 4}\nworkload: {}\n"), HasSubstr("TL1203"));
+  EXPECT_THAT(Problems("cluster: {nodes: 4}\nworkload: {training: {}, collective: {}}\n"),
+              HasSubstr("TL1203"));
+  EXPECT_THAT(Problems("workload: {collective: {primitive: barrier}}\n"),
+              HasSubstr("key 'cluster' is missing"));
+}
+
+TEST(Scenario, NeedsItsSizesExactlyOnce) {
+  const std::string head = "cluster: {nodes: 4}\nworkload:\n  collective: {primitive: all_reduce";
+  EXPECT_THAT(Problems(head + "}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(Problems(head + ", size: 1 KiB, sizes: [1 KiB]}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(Problems(head + ", from: 2 KiB, to: 1 KiB}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(Problems(head + ", sizes: []}\n"), HasSubstr("TL1108"));
+  EXPECT_THAT(Problems(head + ", size: 5 PiB}\n"), HasSubstr("TL1108"));
+}
+
+TEST(Scenario, RefusesMoreRanksThanEndpoints) {
+  EXPECT_THAT(Problems(kCollective, {{"workload.collective.ranks=5", "--ranks"}}),
+              HasSubstr("5 ranks on 4 endpoints"));
+  EXPECT_THAT(Problems(kCollective, {{"workload.collective.root=4", "--root"}}),
+              HasSubstr("from 0 to 3"));
+}
+
+TEST(Scenario, RefusesAnAlgorithmThatCannotDoThePrimitive) {
+  EXPECT_THAT(Problems(kCollective, {{"workload.collective.algorithm=pairwise", "--algorithm"}}),
+              HasSubstr("pairwise does not do all_reduce"));
+}
+
+TEST(Scenario, ReadsATrainingPlanAndItsModelBesideTheFile) {
+  const auto scenario = ReadScenario(TRUNKLINE_SOURCE_DIR "/examples/llama3.1-70b-512xh100.yaml");
+  ASSERT_TRUE(scenario) << Format(scenario.error().front());
+  const auto& job = std::get<TrainingJob>(scenario->workload);
+  EXPECT_EQ(job.model.layers, 80);
+  EXPECT_EQ(job.plan.tp, 8);
+  EXPECT_EQ(job.plan.zero, 1);
+  EXPECT_EQ(job.plan.ranks(), 512);
+  // 512 sequences over 16 replicas, one at a time.
+  EXPECT_EQ(job.plan.micro_batches(), 32);
+}
+
+TEST(Scenario, PointsAtThePlanThatDoesNotFitTheCluster) {
+  const auto scenario =
+      ReadScenario(TRUNKLINE_SOURCE_DIR "/examples/llama3.1-70b-512xh100.yaml",
+                   std::vector<Assignment>{{"workload.training.parallel.dp=8", "--set 1"}});
+  ASSERT_FALSE(scenario);
+  EXPECT_EQ(scenario.error().front().code, "TL1321");
+  EXPECT_GT(scenario.error().front().where.line, 0);
+}
+
+TEST(Scenario, RefusesReservedKeysWithTheirPlace) {
+  EXPECT_THAT(Problems(std::string(kCollective) + "jobs: []\n"),
+              HasSubstr("s.yaml:4:1: error: 'jobs': several jobs is not modelled yet [TL1202]"));
+}
+
+}  // namespace
+}  // namespace trunkline
