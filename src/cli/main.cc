@@ -1,1 +1,38 @@
-int main() { return 2; }
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/console.h"
+
+namespace trunkline {
+namespace {
+
+int Execute(const PrintCommand& command) {
+  PrintResult(command.text);
+  return kExitDone;
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  const Result<Command> command = ParseCommandLine(arguments);
+  if (!command) {
+    PrintDiagnostics(command.error());
+    return kExitUsage;
+  }
+  return std::visit([](const auto& chosen) { return Execute(chosen); }, *command);
+}
+
+}  // namespace
+}  // namespace trunkline
+
+int main(int argc, char** argv) {
+  try {
+    return trunkline::Main(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  } catch (const std::exception& failure) {  // out of memory, say: none of ours gets here
+    std::fprintf(stderr, "trunkline: internal error: %s\n", failure.what());
+    return trunkline::kExitInternal;
+  }
+}

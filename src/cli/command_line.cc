@@ -1,0 +1,295 @@
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+// The only file that includes CLI11: it costs ten seconds to compile.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "cli/version.h"
+
+namespace trunkline {
+namespace {
+
+// Named by the contract of the command line; refused until the layer below exists.
+constexpr std::array kLater = {"plan",    "sweep",    "calibrate", "diagnose", "exec",
+                               "convert", "validate", "report",    "fabric"};
+
+// Adds "key=<value of the flag>" as an assignment labelled with the flag, when it is given.
+void Assign(CLI::App& app, std::vector<Assignment>& assignments, const std::string& flag,
+            const std::string& key, const std::string& help) {
+  const std::string label = flag.substr(0, flag.find(','));
+  app.add_option_function<std::string>(
+         flag,
+         [&assignments, key, label](const std::string& value) {
+           assignments.push_back({key + "=" + value, label});
+         },
+         help)
+      ->take_last();
+}
+
+void AddSet(CLI::App& app, std::vector<Assignment>& assignments) {
+  app.add_option_function<std::vector<std::string>>(
+         "--set",
+         [&assignments](const std::vector<std::string>& values) {
+           for (std::size_t i = 0; i < values.size(); ++i) {
+             assignments.push_back({values[i], fmt::format("--set {}", i + 1)});
+           }
+         },
+         "Assign a key of the scenario: key.path=value (repeatable)")
+      ->expected(1)
+      ->take_all()
+      ->trigger_on_parse(false);
+}
+
+void AddRunFlags(CLI::App& app, RunFlags& flags) {
+  Assign(app, flags.assignments, "--engine", "engine", "analytic or flow");
+  AddSet(app, flags.assignments);
+  Assign(app, flags.assignments, "--seed", "seed", "Seed of every random choice");
+  app.add_flag("--json", flags.json, "Print one JSON document instead of text");
+  app.add_flag("--explain", flags.explain, "Show each figure with its formula and numbers");
+  app.add_option("--out", flags.out, "Write report.html, trace.json and result.json to a folder");
+  app.add_option("--threads", flags.threads, "Worker threads")->check(CLI::Range(1, 1024));
+  app.add_flag("!--no-fold", flags.fold, "Simulate every rank, congruent or not");
+  app.add_flag("!--no-memo", flags.memo, "Solve every collective anew");
+  app.add_option("--handshake", flags.handshake, "How a sender and a receiver meet")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Handshake>{
+          {"eager", Handshake::kEager}, {"rendezvous", Handshake::kRendezvous}}));
+  app.add_flag("-q,--quiet", flags.quiet, "No progress on stderr");
+}
+
+void DefineRun(CLI::App& root, RunCommand& run) {
+  CLI::App& app = *root.add_subcommand("run", "Simulate a scenario");
+  app.add_option("scenario", run.scenario, "The scenario file (YAML)")->required();
+  AddRunFlags(app, run.flags);
+  app.footer(
+      "Examples:\n"
+      "  trunkline run examples/llama3.1-70b-512xh100.yaml\n"
+      "  trunkline run examples/llama3.1-70b-512xh100.yaml --out report --explain\n"
+      "  trunkline run examples/llama3.1-70b-512xh100.yaml --set workload.training.parallel.pp=8 "
+      "--set workload.training.parallel.dp=8\n"
+      "  trunkline run examples/llama3.1-70b-512xh100.yaml --engine analytic --json\n");
+}
+
+// The flags of `collective` in the order in which nccl-tests and its users think of them.
+struct CollectiveFlags {
+  std::string op;
+  std::string ranks;
+  std::string begin;
+  std::string end;
+  std::int64_t factor = 0;
+};
+
+void DefineCollective(CLI::App& root, CollectiveCommand& collective, CollectiveFlags& own) {
+  CLI::App& app = *root.add_subcommand("collective", "Time a collective as nccl-tests does");
+  std::vector<Assignment>& set = collective.flags.assignments;
+  app.add_option("op", own.op, "allreduce, allgather, reducescatter, alltoall, broadcast, …")
+      ->required();
+  app.add_option("-b,--minbytes", own.begin, "Smallest size (K, M, G are powers of 1024)");
+  app.add_option("-e,--maxbytes", own.end, "Largest size");
+  app.add_option("-f,--stepfactor", own.factor, "Factor between sizes")->check(CLI::Range(2, 1024));
+  Assign(app, set, "--node", "cluster.node", "Server template (see `trunkline catalog nodes`)");
+  Assign(app, set, "--nodes", "cluster.nodes", "Number of servers");
+  app.add_option("--ranks", own.ranks, "Ranks; without --node so many plain hosts");
+  Assign(app, set, "--fabric", "cluster.fabric", "Fabric: kind:key=value,…");
+  Assign(app, set, "--transport", "cluster.transport.kind", "infiniband, rocev2, tcp or ideal");
+  Assign(app, set, "--algorithm", "workload.collective.algorithm",
+         "auto, or one of `trunkline catalog algorithms`");
+  Assign(app, set, "--protocol", "workload.collective.protocol", "auto, simple, ll or ll128");
+  Assign(app, set, "--channels", "workload.collective.channels", "Channels (parallel rings)");
+  Assign(app, set, "--dtype", "workload.collective.dtype", "Element type");
+  Assign(app, set, "--root", "workload.collective.root", "Root rank");
+  Assign(app, set, "--routing", "cluster.fabric.routing", "ecmp, static, spray or adaptive");
+  Assign(app, set, "--placement", "cluster.placement", "packed or random");
+  app.add_option("--scenario", collective.scenario, "Take the cluster from a scenario file");
+  AddRunFlags(app, collective.flags);
+  app.footer(
+      "Examples:\n"
+      "  trunkline collective allreduce --node dgx-h100 --nodes 8 -b 8 -e 8G -f 2\n"
+      "  trunkline collective alltoall --node dgx-h100 --nodes 16 -b 1M -e 1G -f 4 --engine flow\n"
+      "  trunkline collective allreduce --ranks 1024 -b 1G -e 1G --algorithm ring\n");
+}
+
+void DefineCatalog(CLI::App& root, CatalogCommand& catalog) {
+  CLI::App& app = *root.add_subcommand("catalog", "List what is built in");
+  app.add_option("kind", catalog.kind,
+                 "nodes, accelerators, fabrics, routing, algorithms or "
+                 "transports; everything when left out");
+  app.footer(
+      "Examples:\n"
+      "  trunkline catalog\n"
+      "  trunkline catalog nodes\n");
+}
+
+void DefineExplain(CLI::App& root, ExplainCommand& explain) {
+  CLI::App& app = *root.add_subcommand("explain", "Explain a term or an error code");
+  app.add_option("term", explain.term, "A term (busbw, oversubscription, …) or a code (TL1103)");
+  app.footer(
+      "Examples:\n"
+      "  trunkline explain TL1103\n"
+      "  trunkline explain busbw\n");
+}
+
+// Every subcommand and the flags that it knows, for a did-you-mean before parsing.
+std::vector<std::string> SubcommandNames(const CLI::App& app) {
+  std::vector<std::string> names(kLater.begin(), kLater.end());
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+std::vector<std::string> FlagNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::string DidYouMean(const std::string& word, const std::vector<std::string>& known,
+                       const std::string& otherwise) {
+  const std::string match = ClosestMatch(word, known);
+  return match.empty() ? otherwise : fmt::format("did you mean '{}'?", match);
+}
+
+Result<void> CheckWords(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const std::string& command = arguments.front();
+  if (command.starts_with('-')) return {};
+  const std::vector<std::string> commands = SubcommandNames(app);
+  if (std::ranges::find(commands, command) == commands.end()) {
+    return Error("TL1001", fmt::format("unknown subcommand '{}'", command),
+                 DidYouMean(command, commands, "`trunkline --help` lists them"));
+  }
+  if (std::ranges::find(kLater, command) != kLater.end()) {
+    return Error("TL1003", fmt::format("`trunkline {}` comes later", command),
+                 "run, collective, catalog and explain are here now");
+  }
+  const std::vector<std::string> flags = FlagNames(*app.get_subcommand(command));
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (!argument.starts_with("--")) continue;
+    const std::string flag = argument.substr(0, argument.find('='));
+    if (flag == "--repeat") {
+      return Error("TL1003", "--repeat comes later", "run with several values of --seed");
+    }
+    if (std::ranges::find(flags, flag) == flags.end()) {
+      return Error(
+          "TL1001", fmt::format("unknown flag '{}' of `trunkline {}`", flag, command),
+          DidYouMean(flag, flags, fmt::format("`trunkline {} --help` lists them", command)));
+    }
+  }
+  return {};
+}
+
+bool Assigns(const std::vector<Assignment>& assignments, std::string_view key) {
+  return std::ranges::any_of(assignments, [key](const Assignment& assignment) {
+    return assignment.text.starts_with(key) && assignment.text.substr(key.size(), 1) == "=";
+  });
+}
+
+// What a collective runs on when no scenario says it.
+Result<void> FinishCluster(CollectiveCommand& command, const CollectiveFlags& own) {
+  std::vector<Assignment>& set = command.flags.assignments;
+  if (!own.ranks.empty()) set.push_back({"workload.collective.ranks=" + own.ranks, "--ranks"});
+  if (!command.scenario.empty() || Assigns(set, "cluster.node") || Assigns(set, "cluster.fabric")) {
+    return {};
+  }
+  if (own.ranks.empty()) {
+    return Error(
+        "TL1002", "nothing says where the collective runs",
+        "add --node dgx-h100 --nodes 8, or --ranks 64 for plain hosts, or --scenario FILE");
+  }
+  set.push_back({"cluster.nodes=" + own.ranks, "--ranks"});
+  return {};
+}
+
+// -b, -e and -f as the keys of `workload.collective`.
+Result<void> FinishCollective(CollectiveCommand& command, const CollectiveFlags& own) {
+  std::vector<Assignment>& set = command.flags.assignments;
+  // In place of whatever a scenario given with --scenario runs.
+  set.insert(set.begin(), {"workload={collective: {primitive: " + own.op + "}}", "OP"});
+  const std::string end = own.end.empty() ? own.begin : own.end;
+  const std::array sizes = {std::tuple("--minbytes", "from", own.begin.empty() ? end : own.begin),
+                            std::tuple("--maxbytes", "to", end)};
+  for (const auto& [label, key, text] : sizes) {
+    if (text.empty()) continue;
+    const UnitResult<Bytes> size = ParseNcclTestsSize(text);
+    if (!size) {
+      return Error("TL1002", fmt::format("{}: {}", label, size.error().message), size.error().hint);
+    }
+    set.push_back({fmt::format("workload.collective.{}={} B", key, size->count()), label});
+  }
+  if (own.factor > 0) {
+    set.push_back({fmt::format("workload.collective.factor={}", own.factor), "--stepfactor"});
+  }
+  return {};
+}
+
+Diagnostic UsageError(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chosen = app.get_subcommands();
+  Diagnostic diagnostic;
+  diagnostic.code = "TL1002";
+  diagnostic.message = error.what();
+  std::ranges::replace(diagnostic.message, '\n', ' ');
+  diagnostic.hint = chosen.empty()
+                        ? "see `trunkline --help`"
+                        : fmt::format("see `trunkline {} --help`", chosen.front()->get_name());
+  return diagnostic;
+}
+
+}  // namespace
+
+Result<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
+  CLI::App app("How long a training step takes on a network, why, and what to change.",
+               "trunkline");
+  app.footer(
+      "Examples:\n"
+      "  trunkline run examples/llama3.1-70b-512xh100.yaml\n"
+      "  trunkline collective allreduce --node dgx-h100 --nodes 8 -b 8 -e 8G -f 2\n"
+      "  trunkline catalog\n");
+  app.set_version_flag("--version", std::string("trunkline ") + kVersion);
+  app.require_subcommand(1);
+
+  RunCommand run;
+  CollectiveCommand collective;
+  CollectiveFlags collective_flags;
+  CatalogCommand catalog;
+  ExplainCommand explain;
+  DefineRun(app, run);
+  DefineCollective(app, collective, collective_flags);
+  DefineCatalog(app, catalog);
+  DefineExplain(app, explain);
+
+  if (arguments.empty()) return PrintCommand{app.help()};
+  if (const Result<void> words = CheckWords(app, arguments); !words) {
+    return std::unexpected(words.error());
+  }
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    return PrintCommand{chosen.empty() ? app.help() : chosen.front()->help()};
+  } catch (const CLI::CallForVersion& version) {
+    return PrintCommand{std::string(version.what()) + "\n"};
+  } catch (const CLI::ParseError& error) {
+    return std::unexpected(Diagnostics{UsageError(app, error)});
+  }
+  if (app.got_subcommand("run")) return run;
+  if (app.got_subcommand("collective")) {
+    if (const auto done = FinishCluster(collective, collective_flags); !done) {
+      return std::unexpected(done.error());
+    }
+    if (const auto done = FinishCollective(collective, collective_flags); !done) {
+      return std::unexpected(done.error());
+    }
+    return collective;
+  }
+  if (app.got_subcommand("catalog")) return catalog;
+  return explain;
+}
+
+}  // namespace trunkline

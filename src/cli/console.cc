@@ -1,0 +1,92 @@
+#include "cli/console.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace trunkline {
+namespace {
+
+bool ColorOn(int descriptor) {
+  const char* no_color = std::getenv("NO_COLOR");
+  return (no_color == nullptr || *no_color == '\0') && isatty(descriptor) == 1;
+}
+
+constexpr auto kBarInterval = std::chrono::milliseconds(100);
+constexpr auto kLineInterval = std::chrono::seconds(10);
+
+StopToken& Token() {
+  static StopToken token;
+  return token;
+}
+
+void OnSignal(int signal) {
+  if (Token().stop_requested()) _exit(128 + signal);
+  Token().RequestStop();
+}
+
+}  // namespace
+
+void PrintResult(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void PrintDiagnostics(const Diagnostics& diagnostics) {
+  const bool color = ColorOn(STDERR_FILENO);
+  for (const Diagnostic& diagnostic : diagnostics) {
+    const std::string text = Format(diagnostic, color);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+}
+
+void PrintNote(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fputc('\n', stderr);
+}
+
+bool ColorOnStdout() { return ColorOn(STDOUT_FILENO); }
+
+ConsoleProgress::ConsoleProgress(bool quiet)
+    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {
+  next_ = Clock::now() + (terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
+}
+
+ConsoleProgress::~ConsoleProgress() {
+  if (bar_shown_) std::fputs("\r\033[K", stderr);
+}
+
+void ConsoleProgress::Update(double fraction, std::string_view what) {
+  if (quiet_) return;
+  const Clock::time_point now = Clock::now();
+  if (now < next_) return;
+  next_ = now + (terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
+  const std::string percent =
+      fraction >= 0 ? fmt::format("{:3.0f} %", 100 * std::min(fraction, 1.0)) : "";
+  if (!terminal_) {
+    fmt::print(stderr, "{} {}\n", percent, what);
+    return;
+  }
+  constexpr int kWidth = 30;
+  const int filled = static_cast<int>(kWidth * std::clamp(fraction, 0.0, 1.0));
+  fmt::print(stderr, "\r\033[K[{:<{}}] {} {}", std::string(static_cast<std::size_t>(filled), '='),
+             kWidth, percent, what);
+  std::fflush(stderr);
+  bar_shown_ = true;
+}
+
+StopToken& StopOnSignals() {
+  struct sigaction action{};
+  action.sa_handler = OnSignal;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  return Token();
+}
+
+}  // namespace trunkline

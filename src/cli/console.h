@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+#include "trunkline/base/diagnostics.h"
+#include "trunkline/base/progress.h"
+
+// stdout carries the result, stderr everything else.
+namespace trunkline {
+
+void PrintResult(std::string_view text);
+// Diagnostics on stderr, coloured on a terminal unless NO_COLOR is set.
+void PrintDiagnostics(const Diagnostics& diagnostics);
+void PrintNote(std::string_view text);
+[[nodiscard]] bool ColorOnStdout();
+
+// Progress on stderr: a bar on a terminal, else a line every 10 s.
+class ConsoleProgress final : public ProgressSink {
+ public:
+  explicit ConsoleProgress(bool quiet);
+  ~ConsoleProgress() override;
+  ConsoleProgress(const ConsoleProgress&) = delete;
+  ConsoleProgress& operator=(const ConsoleProgress&) = delete;
+
+  void Update(double fraction, std::string_view what) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool quiet_;
+  bool terminal_;
+  bool bar_shown_ = false;
+  Clock::time_point next_;
+};
+
+// From now on Ctrl-C (and SIGTERM) asks the run to stop through the returned token; a second one
+// ends the process at once.
+[[nodiscard]] StopToken& StopOnSignals();
+
+}  // namespace trunkline

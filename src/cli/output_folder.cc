@@ -1,0 +1,88 @@
+#include "cli/output_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+namespace trunkline {
+namespace {
+
+std::string LastError() { return std::generic_category().message(errno); }
+
+// A descriptor that closes itself, and a name that is removed unless the file was moved away.
+class PendingFile {
+ public:
+  explicit PendingFile(std::string path)
+      : path_(std::move(path)),
+        descriptor_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {}
+  ~PendingFile() {
+    if (descriptor_ < 0) return;
+    close(descriptor_);
+    unlink(path_.c_str());
+  }
+  PendingFile(const PendingFile&) = delete;
+  PendingFile& operator=(const PendingFile&) = delete;
+
+  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+
+  [[nodiscard]] bool Write(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t written = write(descriptor_, text.data(), text.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return false;
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return fsync(descriptor_) == 0;
+  }
+
+  [[nodiscard]] bool MoveTo(const std::string& target) {
+    if (close(descriptor_) != 0 || std::rename(path_.c_str(), target.c_str()) != 0) return false;
+    descriptor_ = -1;
+    return true;
+  }
+
+ private:
+  std::string path_;
+  int descriptor_;
+};
+
+std::string PendingPath(const std::string& target) {
+  return fmt::format("{}.{}.part", target, getpid());
+}
+
+}  // namespace
+
+Result<OutputFolder> OutputFolder::Open(const std::string& path) {
+  const auto refuse = [&path](const std::string& why) {
+    return Error("TL1902", fmt::format("cannot write to the folder '{}': {}", path, why),
+                 "name a folder that you may write in with --out");
+  };
+  std::error_code failure;
+  std::filesystem::create_directories(path, failure);
+  if (failure) return refuse(failure.message());
+  OutputFolder folder(path);
+  const PendingFile probe(PendingPath(folder.PathOf("result.json")));
+  if (!probe.is_open()) return refuse(LastError());
+  return folder;
+}
+
+std::string OutputFolder::PathOf(const std::string& name) const {
+  return (std::filesystem::path(path_) / name).string();
+}
+
+Result<void> OutputFolder::Write(const std::string& name, std::string_view text) const {
+  const std::string target = PathOf(name);
+  PendingFile file(PendingPath(target));
+  if (!file.is_open() || !file.Write(text) || !file.MoveTo(target)) {
+    return Error("TL1903", fmt::format("cannot write {}: {}", target, LastError()),
+                 "make room on the disk or choose another folder with --out");
+  }
+  return {};
+}
+
+}  // namespace trunkline

@@ -1,0 +1,89 @@
+#include "cli/run_and_report.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "cli/console.h"
+#include "cli/output_folder.h"
+#include "trunkline/report/report.h"
+
+namespace trunkline {
+namespace {
+
+int Refuse(const Diagnostics& diagnostics) {
+  PrintDiagnostics(diagnostics);
+  return kExitUsage;
+}
+
+int ExitStatus(const RunResult& result) {
+  if (result.status != RunStatus::kFinished) return kExitFoundFailure;
+  return result.fits_memory ? kExitDone : kExitInfeasible;
+}
+
+// The files of --out, each whole or absent.
+Result<void> WriteFiles(const OutputFolder& folder, const RunResult& result) {
+  if (auto done = folder.Write("result.json", RenderJson(result)); !done) return done;
+  if (auto done = folder.Write("trace.json", RenderTrace(result)); !done) return done;
+  if (!HtmlAvailable()) {
+    PrintNote(fmt::format("wrote {} and trace.json; report.html needs a build with npm",
+                          folder.PathOf("result.json")));
+    return {};
+  }
+  const Result<std::string> page = RenderHtml(result);
+  if (!page) return std::unexpected(page.error());
+  if (auto done = folder.Write("report.html", *page); !done) return done;
+  PrintNote(fmt::format("report: {}", folder.PathOf("report.html")));
+  return {};
+}
+
+void WarnAboutThreads(const RunFlags& flags) {
+  if (flags.threads == 1) return;
+  Diagnostic warning;
+  warning.severity = Severity::kWarning;
+  warning.code = "TL1004";
+  warning.message = fmt::format("--threads {}: this engine runs on one thread", flags.threads);
+  PrintDiagnostics({warning});
+}
+
+}  // namespace
+
+int RunAndReport(const Result<Scenario>& scenario, const RunFlags& flags,
+                 std::string (*render)(const RunResult&)) {
+  if (!scenario) return Refuse(scenario.error());
+  std::optional<OutputFolder> folder;
+  if (!flags.out.empty()) {
+    auto opened = OutputFolder::Open(flags.out);
+    if (!opened) return Refuse(opened.error());
+    folder = std::move(*opened);
+  }
+  WarnAboutThreads(flags);
+
+  StopToken& stop = StopOnSignals();
+  Result<RunResult> result = [&] {
+    ConsoleProgress progress(flags.quiet);
+    RunOptions options;
+    options.fold = flags.fold;
+    options.memo = flags.memo;
+    options.handshake = flags.handshake;
+    options.progress = &progress;
+    options.stop = &stop;
+    return RunScenario(*scenario, options);
+  }();
+  if (stop.stop_requested() || (result && result->status == RunStatus::kInterrupted)) {
+    PrintNote("interrupted: the run was not finished and nothing was written");
+    return kExitInterrupted;
+  }
+  if (!result) return Refuse(result.error());
+  PrintDiagnostics(result->warnings);
+  PrintResult(flags.json ? RenderJson(*result) : render(*result));
+  if (flags.explain && !flags.json) PrintResult("\n" + RenderExplain(*result));
+  if (folder) {
+    if (const auto written = WriteFiles(*folder, *result); !written) {
+      return Refuse(written.error());
+    }
+  }
+  return ExitStatus(*result);
+}
+
+}  // namespace trunkline

@@ -1,0 +1,154 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "process.h"
+
+// Each bad input ends in a message of at most one screen with the place and the remedy, exit status
+// 2, and nothing on stdout.
+namespace trunkline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Matcher;
+
+void ExpectRefused(const Outcome& outcome, const Matcher<const std::string&>& message) {
+  EXPECT_EQ(outcome.status, 2) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, message);
+  EXPECT_LE(std::ranges::count(outcome.err, '\n'), 24) << outcome.err;
+}
+
+// The demonstration scenario with one key changed.
+Outcome RunWith(const std::string& assignment) {
+  return RunTrunkline(
+      {"run", "examples/llama3.1-70b-512xh100.yaml", "--engine", "analytic", "--set", assignment});
+}
+
+TEST(BadInput, UnknownKey) {
+  ExpectRefused(RunWith("cluster.noddes=4"),
+                AllOf(HasSubstr("--set 1:1:9: error: unknown key 'noddes' [TL1104]"),
+                      HasSubstr("did you mean 'nodes'?")));
+}
+
+TEST(BadInput, UnknownKeyInAFileNamesLineAndColumn) {
+  const std::string path = WriteFresh(
+      "s.yaml", "cluster: {nodes: 4}\nworkload:\n  colective: {primitive: all_reduce}\n");
+  ExpectRefused(RunTrunkline({"run", path}),
+                AllOf(HasSubstr("s.yaml:3:3: error: unknown key 'colective'"),
+                      HasSubstr("did you mean 'collective'?")));
+}
+
+TEST(BadInput, BareNumberWhereAUnitMatters) {
+  ExpectRefused(RunWith("cluster.fabric.link=400"),
+                AllOf(HasSubstr("no unit"), HasSubstr("400 Gb/s"), HasSubstr("TL1103")));
+}
+
+TEST(BadInput, BitsForBytes) {
+  ExpectRefused(RunTrunkline({"run", "examples/allreduce-64xh100.yaml", "--set",
+                              "workload.collective={primitive: all_reduce, size: 8 Gb}"}),
+                HasSubstr("Gb is bits"));
+}
+
+TEST(BadInput, TensorParallelismThatDoesNotDivideTheHeads) {
+  ExpectRefused(RunWith("workload.training.parallel={tp: 3, pp: 4, dp: 16}"),
+                AllOf(HasSubstr("TL1322"), HasSubstr("--set 1:1:")));
+}
+
+TEST(BadInput, PipelineStagesThatDoNotDivideTheLayers) {
+  ExpectRefused(RunWith("workload.training.parallel={tp: 8, pp: 3, dp: 16}"),
+                AllOf(HasSubstr("TL1324"), HasSubstr("layout")));
+}
+
+TEST(BadInput, ProductThatIsNotTheNumberOfGpusListsFactorsThatWork) {
+  ExpectRefused(RunWith("workload.training.parallel.dp=8"),
+                AllOf(HasSubstr("TL1321"), HasSubstr("512")));
+}
+
+TEST(BadInput, BatchThatDoesNotDivide) {
+  ExpectRefused(RunWith("workload.training.global_batch=500"),
+                AllOf(HasSubstr("TL1326"), HasSubstr("500")));
+}
+
+TEST(BadInput, RadixTooSmall) {
+  ExpectRefused(RunWith("cluster.fabric.radix=2"), HasSubstr("cluster.fabric.radix=2"));
+}
+
+TEST(BadInput, ZeroNegativeAndHugeNumbers) {
+  for (const char* bad : {"0", "-1", "1e30", "99999999999999999999"}) {
+    for (const char* key : {"cluster.nodes", "workload.training.micro_batch",
+                            "workload.training.sequence", "workload.training.parallel.tp"}) {
+      const std::string assignment = std::string(key) + "=" + bad;
+      ExpectRefused(RunWith(assignment), HasSubstr("--set 1:1:"));
+    }
+  }
+  ExpectRefused(RunWith("cluster.fabric.link=0 Gb/s"), HasSubstr("rate of zero"));
+  ExpectRefused(RunWith("cluster.fabric.link=1e30 Gb/s"), HasSubstr("too large"));
+  ExpectRefused(RunWith("cluster.nodes=1000000"), HasSubstr("TL14"));
+}
+
+TEST(BadInput, TruncatedModel) {
+  const std::string model = WriteFresh("config.json", "{\"model_type\": \"llama\", \"hidden_");
+  ExpectRefused(RunWith("workload.training.model=" + model),
+                AllOf(HasSubstr("config.json:1:"), HasSubstr("TL1102")));
+}
+
+TEST(BadInput, DeeplyNestedModel) {
+  const std::string model = WriteFresh("config.json", "{\"a\": " + std::string(1'000'000, '['));
+  ExpectRefused(RunWith("workload.training.model=" + model),
+                AllOf(HasSubstr("config.json:1:"), HasSubstr("TL1111")));
+}
+
+TEST(BadInput, MissingScenarioAndModel) {
+  ExpectRefused(RunTrunkline({"run", "nowhere.yaml"}),
+                AllOf(HasSubstr("nowhere.yaml: error: cannot be read"), HasSubstr("TL1101")));
+  ExpectRefused(RunWith("workload.training.model=nowhere.json"), HasSubstr("nowhere.json"));
+}
+
+TEST(BadInput, UnwritableOutIsRefusedBeforeTheRun) {
+  const std::string file = WriteFresh("file", "not a folder");
+  ExpectRefused(RunTrunkline({"run", "examples/allreduce-64xh100.yaml", "--out", file + "/inside"}),
+                HasSubstr("TL1902"));
+}
+
+TEST(BadInput, KeysThatNothingReadsYet) {
+  for (const char* assignment :
+       {"jobs=[]", "background={}", "packet.window=collectives", "workload.traffic={}",
+        "workload.trace={}", "workload.training.parallel.ep=2", "workload.training.parallel.etp=2",
+        "workload.training.parallel.cp=2", "cluster.transport.congestion_control=dcqcn",
+        "cluster.transport.queue_pairs=4", "cluster.fabric.switch.buffer=64 MiB",
+        "cluster.fabric.file=x", "engine=packet",
+        "faults=[{target: nic:0/0, kind: fail, at: 1 ms}]"}) {
+    const Outcome outcome = RunWith(assignment);
+    EXPECT_EQ(outcome.status, 2) << assignment << "\n" << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("[TL1")) << assignment;
+    EXPECT_THAT(outcome.err, HasSubstr("--set 1:1:")) << assignment;
+  }
+}
+
+TEST(BadInput, CollectiveFlags) {
+  ExpectRefused(RunTrunkline({"collective", "allreduce"}), HasSubstr("--ranks"));
+  ExpectRefused(RunTrunkline({"collective", "allredcue", "--ranks", "8", "-b", "8"}),
+                HasSubstr("did you mean 'all_reduce'?"));
+  ExpectRefused(RunTrunkline({"collective", "allreduce", "--ranks", "8", "-b", "8X"}),
+                HasSubstr("'8X' is not a size"));
+  ExpectRefused(RunTrunkline({"collective", "allreduce", "--ranks", "0", "-b", "8"}),
+                HasSubstr("--ranks:1:"));
+  ExpectRefused(
+      RunTrunkline({"collective", "allreduce", "--node", "dgx-h10", "--nodes", "2", "-b", "8"}),
+      HasSubstr("dgx-h100"));
+  ExpectRefused(
+      RunTrunkline({"collective", "allreduce", "--ranks", "8", "-b", "8", "--algorithm", "rign"}),
+      HasSubstr("did you mean 'ring'?"));
+}
+
+TEST(BadInput, ControlCharactersOfAFileNeverReachTheTerminal) {
+  const std::string path = WriteFresh("s.yaml", "\"\\e[2Jx\": 1\ncluster: {nodes: 4}\n");
+  EXPECT_EQ(RunTrunkline({"run", path}).err.find('\033'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trunkline

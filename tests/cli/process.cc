@@ -1,0 +1,73 @@
+#include "process.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace trunkline {
+namespace {
+
+std::string Contents(const std::string& path) {
+  std::ifstream stream(path);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+[[noreturn]] void Become(const std::vector<std::string>& arguments, const std::string& out,
+                         const std::string& err) {
+  dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+  dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+  dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+  std::vector<std::string> words = {TRUNKLINE_BINARY};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  if (chdir(TRUNKLINE_SOURCE_DIR) == 0) execv(TRUNKLINE_BINARY, argv.data());
+  _exit(127);
+}
+
+}  // namespace
+
+Outcome RunTrunkline(const std::vector<std::string>& arguments, int interrupt_after_ms) {
+  const std::string out = FreshPath("stdout");
+  const std::string err = FreshPath("stderr");
+  const pid_t child = fork();
+  if (child == 0) Become(arguments, out, err);
+  if (interrupt_after_ms > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(interrupt_after_ms));
+    kill(child, SIGINT);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), Contents(out),
+          Contents(err)};
+}
+
+std::string FreshPath(const std::string& name) {
+  const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) /
+      (std::string("trunkline_") + test.test_suite_name() + "_" + test.name());
+  std::filesystem::create_directories(folder);
+  const std::filesystem::path path = folder / name;
+  std::filesystem::remove_all(path);
+  return path.string();
+}
+
+std::string WriteFresh(const std::string& name, const std::string& text) {
+  const std::string path = FreshPath(name);
+  std::ofstream(path) << text;
+  return path;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace trunkline {
+
+struct Outcome {
+  int status = -1;  // exit status, or -signal
+  std::string out;
+  std::string err;
+};
+
+// Runs the trunkline binary, in the source folder. `interrupt_after_ms` > 0 sends SIGINT then.
+[[nodiscard]] Outcome RunTrunkline(const std::vector<std::string>& arguments,
+                                   int interrupt_after_ms = 0);
+
+// A file or folder name of this test alone, in the temporary folder; what was there is removed.
+[[nodiscard]] std::string FreshPath(const std::string& name);
+// Writes a text there and returns the path.
+std::string WriteFresh(const std::string& name, const std::string& text);
+
+}  // namespace trunkline
