@@ -30,6 +30,7 @@ class Cut {
     return (quotient_ + (i < remainder_ ? 1 : 0)) * element_;
   }
   [[nodiscard]] ByteRange range(std::int64_t i) const { return {offset(i), size(i)}; }
+  [[nodiscard]] bool even() const { return remainder_ == 0; }
   [[nodiscard]] bool is_long(std::int64_t i) const { return i < remainder_; }
   [[nodiscard]] std::int64_t long_size() const { return (quotient_ + 1) * element_; }
   [[nodiscard]] std::int64_t short_size() const { return quotient_ * element_; }

@@ -29,6 +29,10 @@ class RingSchedule : public ProgramSchedule<RingSchedule> {
            (gathers() ? ring.all_gather_ops() : 0);
   }
 
+  [[nodiscard]] std::optional<std::uint32_t> program_class(Participant rank) const override {
+    return pieces_.outer().even() ? 0 : rank;
+  }
+
   [[nodiscard]] Op OpAt(Participant rank, std::uint32_t channel, std::uint64_t index) const {
     const std::uint32_t position = order_.position(rank, channel);
     if (index < prologue()) {

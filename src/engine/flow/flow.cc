@@ -109,21 +109,19 @@ void Reporter::AddSpans() {
 // Wire bytes of every link; what a trunk carries is divided over its links, in proportion to their
 // rates when routing adapts, else evenly.
 void Reporter::AddLinks() {
-  std::vector<Uint128> by_class(folding_.capacities.size(), 0);
-  for (std::uint32_t i = 0; i < folding_.connections.size(); ++i) {
-    const Connection& connection = folding_.connections[i];
-    const auto bytes = static_cast<std::uint64_t>(runner_.interpreter().bytes(i));
+  std::vector<Uint128> by_resource(problem_.resources.size(), 0);
+  for (std::uint32_t i = 0; i < problem_.connections.size(); ++i) {
+    const std::int64_t bytes = runner_.interpreter().bytes(folding_.connection_class[i]);
     if (bytes == 0) continue;
-    for (std::uint32_t hop = 0; hop < connection.hop_count; ++hop) {
-      const FlowHop& taken = folding_.hops[connection.first_hop + hop];
-      by_class[taken.resource] += static_cast<Uint128>(bytes) * taken.weight;
+    for (const FlowHop& hop : problem_.hops_of(problem_.connections[i])) {
+      by_resource[hop.resource] += static_cast<Uint128>(bytes) * hop.weight;
     }
   }
   const Fabric& fabric = input_.router.fabric();
   const bool adaptive = input_.router.options().policy == RoutingPolicy::kAdaptive;
   std::map<LinkId, Uint128> carried;
   for (std::size_t i = 0; i < problem_.resources.size(); ++i) {
-    const Uint128 amount = by_class[folding_.resource_class[i]];
+    const Uint128 amount = by_resource[i];
     if (amount == 0) continue;
     const std::size_t resource = Index(problem_.resources[i]);
     if (resource < fabric.link_count()) {
@@ -177,7 +175,8 @@ Result<Timeline> Reporter::Report(RunStatus status) {
 Result<Timeline> RunFlow(const EngineInput& input, const EngineOptions& options) {
   auto problem = BuildFlowProblem(input);
   if (!problem) return std::unexpected(problem.error());
-  const Folding folding = WithoutFolding(*problem);
+  auto folded = options.fold ? Fold(*problem) : std::nullopt;
+  const Folding folding = folded ? *std::move(folded) : WithoutFolding(*problem);
   TaskRunner runner(input, options, *problem, folding);
   auto status = runner.Run();
   if (!status) return std::unexpected(status.error());

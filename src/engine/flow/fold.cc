@@ -1,8 +1,164 @@
 #include "engine/flow/fold.h"
 
+#include <algorithm>
+#include <map>
 #include <numeric>
 
+#include "engine/flow/partition.h"
+#include "engine/flow/roles.h"
+#include "trunkline/base/random.h"
+
 namespace trunkline {
+namespace {
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+// Beyond these, looking for congruent ranks would cost more than it could save.
+constexpr std::uint64_t kMaxOpsToRead = std::uint64_t{1} << 26;
+constexpr std::size_t kMaxConnections = std::size_t{1} << 22;
+
+// What a connection is to a rank at one of its ends.
+enum class Name : std::uint8_t { kPut, kWait, kSend, kReceive };
+
+std::uint64_t Label(Name name, std::uint64_t slot, std::uint64_t channel = 0,
+                    std::uint64_t role = 0) {
+  const std::uint64_t head = (slot << 8) | static_cast<std::uint64_t>(name);
+  return HashCombine(HashCombine(head, channel), role);
+}
+
+// The problem as a graph: vertices are ranks, then connections, then resources.
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(const FlowProblem& problem)
+      : problem_(problem),
+        first_connection_(static_cast<std::uint32_t>(problem.ranks.size())),
+        first_resource_(first_connection_ +
+                        static_cast<std::uint32_t>(problem.connections.size())) {}
+
+  std::optional<LabelledGraph> Build();
+
+ private:
+  enum class Kind : std::uint8_t { kRank, kConnection, kResource };
+  static std::uint64_t Attribute(Kind kind, std::uint64_t value) {
+    return HashCombine(static_cast<std::uint64_t>(kind), value);
+  }
+  void AddRank(std::uint32_t rank);
+  void AddPort(std::uint32_t rank, std::uint32_t port);
+  void Join(std::uint32_t rank, std::uint32_t connection, std::uint64_t label);
+
+  const FlowProblem& problem_;
+  std::uint32_t first_connection_;
+  std::uint32_t first_resource_;
+  std::vector<PatternRoles> roles_;
+  std::vector<std::uint64_t> attributes_;
+  std::vector<LabelledGraph::Edge> edges_;
+};
+
+void GraphBuilder::Join(std::uint32_t rank, std::uint32_t connection, std::uint64_t label) {
+  edges_.push_back({rank, first_connection_ + connection, label, label});
+}
+
+void GraphBuilder::AddPort(std::uint32_t rank, std::uint32_t port) {
+  const FlowProblem::Seat& seat = problem_.seats[problem_.ranks[rank].first_seat + port];
+  const FlowProblem::Communicator& communicator = problem_.communicators[seat.communicator];
+  const Pattern& pattern = problem_.patterns[communicator.pattern];
+  const PatternRoles& roles = roles_[communicator.pattern];
+  attributes_[rank] = HashCombine(attributes_[rank], roles.program[seat.position]);
+  for (std::uint32_t pair = pattern.first_outbound[seat.position];
+       pair < pattern.first_outbound[seat.position + 1]; ++pair) {
+    Join(rank, communicator.first_connection + pair,
+         Label(Name::kPut, port, pattern.pairs[pair].channel, roles.source_role[pair]));
+  }
+  for (std::uint32_t i = pattern.first_inbound[seat.position];
+       i < pattern.first_inbound[seat.position + 1]; ++i) {
+    const std::uint32_t pair = pattern.inbound[i];
+    Join(rank, communicator.first_connection + pair,
+         Label(Name::kWait, port, pattern.pairs[pair].channel, roles.destination_role[pair]));
+  }
+}
+
+void GraphBuilder::AddRank(std::uint32_t index) {
+  const FlowProblem::Rank& rank = problem_.ranks[index];
+  const ProgramShape& shape = problem_.shapes[rank.program];
+  attributes_[index] = Attribute(Kind::kRank, rank.program);
+  for (std::uint32_t port = 0; port < shape.ports.size(); ++port) AddPort(index, port);
+  for (std::uint32_t slot = 0; slot < shape.sends.size(); ++slot) {
+    Join(index, problem_.peer_connections[rank.first_send + slot], Label(Name::kSend, slot));
+  }
+  for (std::uint32_t slot = 0; slot < shape.receives.size(); ++slot) {
+    Join(index, problem_.peer_connections[rank.first_receive + slot], Label(Name::kReceive, slot));
+  }
+}
+
+std::optional<LabelledGraph> GraphBuilder::Build() {
+  for (const Pattern& pattern : problem_.patterns) {
+    auto roles = FindRoles(pattern, kMaxOpsToRead);
+    if (!roles) return std::nullopt;
+    roles_.push_back(*std::move(roles));
+  }
+  attributes_.resize(first_resource_ + problem_.resources.size());
+  edges_.reserve(2 * problem_.connections.size() + problem_.hops.size());
+  for (std::uint32_t rank = 0; rank < problem_.ranks.size(); ++rank) AddRank(rank);
+  for (std::uint32_t i = 0; i < problem_.connections.size(); ++i) {
+    const Connection& connection = problem_.connections[i];
+    attributes_[first_connection_ + i] = Attribute(
+        Kind::kConnection,
+        HashCombine(connection.limit.units, static_cast<std::uint64_t>(connection.latency.ps())));
+    for (const FlowHop& hop : problem_.binding_hops_of(connection)) {
+      edges_.push_back(
+          {first_connection_ + i, first_resource_ + hop.resource, hop.weight, hop.weight});
+    }
+  }
+  for (std::uint32_t i = 0; i < problem_.resources.size(); ++i) {
+    attributes_[first_resource_ + i] = Attribute(
+        Kind::kResource, static_cast<std::uint64_t>(problem_.capacities[i].bits_per_second()));
+  }
+  return LabelledGraph(std::move(attributes_), edges_);
+}
+
+// Classes of [first, first + count) as dense ids in order of first appearance, with the first
+// member of each.
+struct Classes {
+  std::vector<std::uint32_t> of;
+  std::vector<std::uint32_t> representative;
+  std::vector<std::uint32_t> size;
+
+  Classes(const std::vector<std::uint32_t>& partition, std::size_t first, std::size_t count) {
+    std::vector<std::uint32_t> dense(partition.size(), kNone);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint32_t& id = dense[partition[first + i]];
+      if (id == kNone) {
+        id = static_cast<std::uint32_t>(representative.size());
+        representative.push_back(i);
+        size.push_back(0);
+      }
+      ++size[id];
+      of.push_back(id);
+    }
+  }
+};
+
+// Adds up, for each class of connections, what its members take of one resource of each class.
+void AddHops(const FlowProblem& problem, const Classes& connections, const Classes& resources,
+             Folding& folding) {
+  std::vector<std::map<std::uint32_t, std::uint64_t>> weights(connections.size.size());
+  for (std::uint32_t i = 0; i < problem.connections.size(); ++i) {
+    for (const FlowHop& hop : problem.binding_hops_of(problem.connections[i])) {
+      const std::uint32_t resource = resources.of[hop.resource];
+      if (resources.representative[resource] != hop.resource) continue;
+      weights[connections.of[i]][resource] += hop.weight;
+    }
+  }
+  for (std::uint32_t i = 0; i < weights.size(); ++i) {
+    Connection connection = problem.connections[connections.representative[i]];
+    connection.first_hop = static_cast<std::uint32_t>(folding.hops.size());
+    connection.hop_count = static_cast<std::uint32_t>(weights[i].size());
+    connection.binding_hops = connection.hop_count;
+    for (const auto& [resource, weight] : weights[i]) folding.hops.push_back({resource, weight});
+    folding.connections.push_back(connection);
+  }
+}
+
+}  // namespace
 
 Folding WithoutFolding(const FlowProblem& problem) {
   Folding folding;
@@ -13,11 +169,41 @@ Folding WithoutFolding(const FlowProblem& problem) {
   folding.connection_class.resize(problem.connections.size());
   std::iota(folding.connection_class.begin(), folding.connection_class.end(), 0U);
   folding.connections_represented.assign(problem.connections.size(), 1);
-  folding.resource_class.resize(problem.resources.size());
-  std::iota(folding.resource_class.begin(), folding.resource_class.end(), 0U);
-  folding.connections = problem.connections;
-  folding.hops = problem.hops;
+  for (Connection connection : problem.connections) {
+    const auto hops = problem.binding_hops_of(connection);
+    connection.first_hop = static_cast<std::uint32_t>(folding.hops.size());
+    connection.hop_count = connection.binding_hops;
+    folding.hops.insert(folding.hops.end(), hops.begin(), hops.end());
+    folding.connections.push_back(connection);
+  }
   folding.capacities = problem.capacities;
+  return folding;
+}
+
+std::optional<Folding> Fold(const FlowProblem& problem) {
+  if (problem.connections.size() > kMaxConnections) return std::nullopt;
+  const auto graph = GraphBuilder(problem).Build();
+  if (!graph) return std::nullopt;
+  const std::vector<std::uint32_t> partition = CoarsestEquitablePartition(*graph);
+  const std::size_t ranks = problem.ranks.size();
+  Classes rank_classes(partition, 0, ranks);
+  if (rank_classes.representative.size() == ranks) return std::nullopt;
+  Classes connection_classes(partition, ranks, problem.connections.size());
+  Classes resource_classes(partition, ranks + problem.connections.size(), problem.resources.size());
+
+  Folding folding;
+  folding.folded = true;
+  for (const std::uint32_t rank : rank_classes.representative) {
+    folding.ranks.push_back(RankId(rank));
+  }
+  for (const std::uint32_t resource : resource_classes.representative) {
+    folding.capacities.push_back(problem.capacities[resource]);
+  }
+  AddHops(problem, connection_classes, resource_classes, folding);
+  folding.ranks_represented = std::move(rank_classes.size);
+  folding.simulated_rank = std::move(rank_classes.of);
+  folding.connections_represented = std::move(connection_classes.size);
+  folding.connection_class = std::move(connection_classes.of);
   return folding;
 }
 

@@ -13,27 +13,11 @@ constexpr std::int64_t kHorizon = 8'640'000'000'000'000'000;  // Time's: 100 day
 
 Interpreter::Interpreter(const TransferModel& model)
     : model_(model), network_(model.capacities), states_(model.connections.size()) {
-  FindContention();
-}
-
-// A resource can bind when all connections over it at their full rate ask for more than it has.
-void Interpreter::FindContention() {
-  std::vector<Uint128> demand(model_.capacities.size(), 0);
-  const auto hops_of = [this](const Connection& connection) {
-    return model_.hops.subspan(connection.first_hop, connection.hop_count);
-  };
-  for (const Connection& connection : model_.connections) {
-    for (const FlowHop& hop : hops_of(connection)) {
-      demand[hop.resource] += static_cast<Uint128>(hop.weight) * connection.limit.units;
-    }
-  }
-  for (std::uint32_t i = 0; i < model_.connections.size(); ++i) {
-    const Connection& connection = model_.connections[i];
-    const bool contended = std::ranges::any_of(hops_of(connection), [&](const FlowHop& hop) {
-      return demand[hop.resource] > FlowNetwork::Units(model_.capacities[hop.resource]);
-    });
-    if (!contended) continue;
-    states_[i].flow = network_.AddFlow(hops_of(connection), connection.limit);
+  for (std::uint32_t i = 0; i < model.connections.size(); ++i) {
+    const Connection& connection = model.connections[i];
+    if (connection.binding_hops == 0) continue;
+    states_[i].flow = network_.AddFlow(
+        model.hops.subspan(connection.first_hop, connection.binding_hops), connection.limit);
     connection_of_flow_.push_back(i);
   }
 }

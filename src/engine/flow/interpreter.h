@@ -25,8 +25,8 @@ struct TransferModel {
 // Executes programs of puts and waits as a conservative dataflow.
 //
 // Every program has a clock of its own and runs ahead as far as its inputs are known. A transfer on
-// a connection whose resources cannot bind, even with all connections at full rate, ends at a time
-// known when it is issued: it needs no event. The others are events in one queue, processed in
+// a connection without binding hops ends at a time known when it is issued: it needs no event. The
+// others are events in one queue, processed in
 // order of time and only when no program can run: nothing that runs later can precede them.
 class Interpreter {
  public:
@@ -154,7 +154,6 @@ class Interpreter {
     bool busy = false;                  // the first outgoing put is on its way
   };
 
-  void FindContention();
   void Begin(std::uint32_t program, Time time);
   void Run(std::uint32_t id);
   bool Refill(Program& program);

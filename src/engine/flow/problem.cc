@@ -109,6 +109,7 @@ class Builder {
   std::uint32_t LayoutOf(const std::vector<RankId>& members);
   Result<void> ConnectCommunicators();
   Result<void> ConnectPeers();
+  void FindBindingHops();
   Result<void> Connect(RankId source, RankId destination, Protocol protocol, std::uint64_t flow);
 
   const EngineInput& input_;
@@ -362,6 +363,22 @@ Result<void> Builder::ConnectPeers() {
   return {};
 }
 
+void Builder::FindBindingHops() {
+  std::vector<Uint128> demand(problem_.resources.size(), 0);
+  for (const Connection& connection : problem_.connections) {
+    for (const FlowHop& hop : problem_.hops_of(connection)) {
+      demand[hop.resource] += static_cast<Uint128>(hop.weight) * connection.limit.units;
+    }
+  }
+  for (Connection& connection : problem_.connections) {
+    const auto hops = std::span(problem_.hops).subspan(connection.first_hop, connection.hop_count);
+    const auto others = std::ranges::partition(hops, [&](const FlowHop& hop) {
+      return demand[hop.resource] > FlowNetwork::Units(problem_.capacities[hop.resource]);
+    });
+    connection.binding_hops = static_cast<std::uint32_t>(hops.size() - others.size());
+  }
+}
+
 Result<FlowProblem> Builder::Build() {
   if (graph_.ranks() > input_.placement.rank_count()) {
     return Error("TL1600",
@@ -375,6 +392,7 @@ Result<FlowProblem> Builder::Build() {
     return std::unexpected(connected.error());
   }
   if (auto connected = ConnectPeers(); !connected) return std::unexpected(connected.error());
+  FindBindingHops();
   return std::move(problem_);
 }
 

@@ -42,6 +42,7 @@ struct Connection {
   RankId destination{};
   std::uint32_t first_hop = 0;
   std::uint32_t hop_count = 0;
+  std::uint32_t binding_hops = 0;  // the first of them, on resources that can bind
   FlowRate limit;
   Time latency;  // of the route and of the software step
 };
@@ -100,6 +101,11 @@ struct FlowProblem {
 
   [[nodiscard]] std::span<const FlowHop> hops_of(const Connection& connection) const {
     return std::span(hops).subspan(connection.first_hop, connection.hop_count);
+  }
+  // Those on resources that all their connections at full rate would overload. No other resource
+  // ever slows a transfer.
+  [[nodiscard]] std::span<const FlowHop> binding_hops_of(const Connection& connection) const {
+    return std::span(hops).subspan(connection.first_hop, connection.binding_hops);
   }
 };
 

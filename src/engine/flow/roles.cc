@@ -1,0 +1,154 @@
+#include "engine/flow/roles.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "trunkline/base/check.h"
+#include "trunkline/base/random.h"
+
+namespace trunkline {
+namespace {
+
+enum class Direction : std::uint8_t { kOut, kIn };
+
+class RoleFinder {
+ public:
+  explicit RoleFinder(const Pattern& pattern) : pattern_(pattern) {
+    roles_.program.assign(pattern.first_outbound.size() - 1, 0);
+    roles_.source_role.assign(pattern.pairs.size(), 0);
+    roles_.destination_role.assign(pattern.pairs.size(), 0);
+    first_index_[0].resize(pattern.pairs.size());
+    first_index_[1].resize(pattern.pairs.size());
+  }
+
+  void AddUse(const Pattern::Use& use);
+  PatternRoles Take() { return std::move(roles_); }
+
+ private:
+  static constexpr std::uint64_t kUnseen = UINT64_MAX;
+
+  // Finds the roles of a member's pairs. With `whole` it reads the programs to their ends and
+  // returns their hash, else it stops when all pairs have a role.
+  std::uint64_t Read(Participant member, bool whole);
+  std::uint64_t ReadChannel(Participant member, std::uint32_t channel, bool whole);
+  std::uint64_t FirstIndex(Direction direction, std::uint32_t pair, std::uint64_t index,
+                           std::uint32_t& unseen);
+
+  const Pattern& pattern_;
+  PatternRoles roles_;
+  const Pattern::Use* use_ = nullptr;
+  std::array<std::vector<std::uint64_t>, 2> first_index_;  // by direction and pair, of this use
+  std::vector<std::uint32_t> pair_count_;  // by member and channel, of this use, both directions
+};
+
+// Whether members share programs by the schedule's word.
+bool HasClasses(const Schedule& schedule) { return schedule.program_class(0).has_value(); }
+
+void RoleFinder::AddUse(const Pattern::Use& use) {
+  use_ = &use;
+  const Schedule& schedule = *use.schedule;
+  for (auto& indices : first_index_) std::ranges::fill(indices, kUnseen);
+  const std::uint32_t channels = schedule.channels();
+  pair_count_.assign(std::size_t{schedule.ranks()} * channels, 0);
+  for (const Schedule::Pair& pair : schedule.pairs()) {
+    ++pair_count_[std::size_t{pair.source} * channels + pair.channel];
+    ++pair_count_[std::size_t{pair.destination} * channels + pair.channel];
+  }
+  struct Known {
+    std::uint64_t program = 0;
+    std::uint32_t members = 0;
+  };
+  std::map<std::uint32_t, Known> classes;
+  for (Participant member = 0; member < schedule.ranks(); ++member) {
+    std::uint64_t program = 0;
+    if (HasClasses(schedule)) {
+      Known& known = classes[*schedule.program_class(member)];
+      ++known.members;
+      // The first member tells the class; the second shows whether the schedule keeps its word.
+      const std::uint64_t own = Read(member, known.members <= 2);
+      if (known.members == 1) known.program = own;
+      TL_CHECK(known.members != 2 || known.program == own, "members of one class differ",
+               schedule.algorithm(), member);
+      program = known.program;
+    } else {
+      program = Read(member, true);
+    }
+    roles_.program[member] =
+        HashCombine(HashCombine(roles_.program[member], use.collective), program);
+  }
+}
+
+std::uint64_t RoleFinder::Read(Participant member, bool whole) {
+  std::uint64_t hash = 0;
+  for (std::uint32_t channel = 0; channel < use_->schedule->channels(); ++channel) {
+    hash = HashCombine(hash, ReadChannel(member, channel, whole));
+  }
+  return hash;
+}
+
+std::uint64_t RoleFinder::FirstIndex(Direction direction, std::uint32_t pair, std::uint64_t index,
+                                     std::uint32_t& unseen) {
+  std::uint64_t& first = first_index_[static_cast<std::size_t>(direction)][pair];
+  if (first == kUnseen) {
+    first = index;
+    --unseen;
+    std::uint64_t& role =
+        direction == Direction::kOut ? roles_.source_role[pair] : roles_.destination_role[pair];
+    role = HashCombine(HashCombine(role, use_->collective), index);
+  }
+  return first;
+}
+
+std::uint64_t RoleFinder::ReadChannel(Participant member, std::uint32_t channel, bool whole) {
+  const Schedule& schedule = *use_->schedule;
+  const std::uint64_t count = schedule.op_count(member, channel);
+  std::uint32_t unseen = pair_count_[std::size_t{member} * schedule.channels() + channel];
+  std::uint64_t hash = HashCombine(count, schedule.channel_shape(channel).slots);
+  std::array<Op, 32> block;
+  for (std::uint64_t first = 0; first < count && (whole || unseen > 0); first += block.size()) {
+    const auto ops = std::span(block).first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), count - first)));
+    schedule.ops(member, channel, first, ops);
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      const Op& op = ops[i];
+      if (op.kind == OpKind::kReduce || op.kind == OpKind::kCopy) continue;
+      std::uint64_t peer = op.channel;
+      if (op.peer != member) {
+        const bool waits = op.kind == OpKind::kWait;
+        const std::uint32_t pair = waits ? pattern_.Inbound(op.peer, member, channel)
+                                         : pattern_.Outbound(member, op.peer, channel);
+        peer = ~FirstIndex(waits ? Direction::kIn : Direction::kOut, pair, first + i, unseen);
+      }
+      const auto size = op.kind == OpKind::kPut ? static_cast<std::uint64_t>(op.source.size) : 0;
+      hash =
+          HashCombine(hash, HashCombine(peer, (size << 4) | static_cast<std::uint64_t>(op.kind)));
+    }
+  }
+  return hash;
+}
+
+// Ops of the schedules whose programs have to be read to the end.
+std::uint64_t OpsToRead(const Pattern& pattern) {
+  std::uint64_t ops = 0;
+  for (const Pattern::Use& use : pattern.uses) {
+    if (HasClasses(*use.schedule)) continue;
+    for (Participant member = 0; member < use.schedule->ranks(); ++member) {
+      for (std::uint32_t channel = 0; channel < use.schedule->channels(); ++channel) {
+        ops += use.schedule->op_count(member, channel);
+      }
+    }
+  }
+  return ops;
+}
+
+}  // namespace
+
+std::optional<PatternRoles> FindRoles(const Pattern& pattern, std::uint64_t max_ops) {
+  if (OpsToRead(pattern) > max_ops) return std::nullopt;
+  RoleFinder finder(pattern);
+  for (const Pattern::Use& use : pattern.uses) finder.AddUse(use);
+  return finder.Take();
+}
+
+}  // namespace trunkline
