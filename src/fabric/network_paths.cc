@@ -1,12 +1,50 @@
 #include "fabric/network_paths.h"
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <map>
 #include <utility>
 
 #include "trunkline/base/check.h"
 
 namespace trunkline {
+
+namespace {
+
+constexpr std::uint32_t kBatch = 64;
+
+}  // namespace
+
+struct NetworkPaths::Batch {
+  // Destinations of the batch that leave a switch by the same ports.
+  struct Group {
+    std::uint64_t members = 0;
+    std::vector<LinkId> links;
+  };
+  struct Cell {
+    std::uint32_t set = kNone;
+    std::uint16_t distance = kUnreachable;
+  };
+
+  explicit Batch(std::size_t switches)
+      : reached(switches), fresh(switches), next(switches), cells(switches * kBatch) {}
+
+  void Clear() {
+    std::ranges::fill(reached, 0);
+    std::ranges::fill(fresh, 0);
+    std::ranges::fill(cells, Cell());
+    active.clear();
+  }
+
+  std::vector<std::uint64_t> reached;  // by switch: destinations seen
+  std::vector<std::uint64_t> fresh;    // first seen one step ago
+  std::vector<std::uint64_t> next;     // first seen in this step
+  std::vector<std::uint32_t> active;   // switches with fresh destinations
+  std::vector<std::uint32_t> touched;
+  std::vector<Group> groups;
+  std::vector<Cell> cells;  // [switch x kBatch + bit]
+};
 
 NetworkPaths::NetworkPaths(const Fabric& fabric)
     : fabric_(&fabric),
@@ -21,7 +59,10 @@ NetworkPaths::NetworkPaths(const Fabric& fabric)
   for (DeviceId id : switches_) {
     adjacency_begin_.push_back(static_cast<std::uint32_t>(adjacency_.size()));
     for (LinkId link : fabric.out(id)) {
-      if (switch_of_device_[Index(fabric.link(link).to)] != kNone) adjacency_.push_back(link);
+      const std::uint32_t to = switch_of_device_[Index(fabric.link(link).to)];
+      if (to == kNone) continue;
+      adjacency_.push_back(link);
+      neighbour_.push_back(to);
     }
   }
   adjacency_begin_.push_back(static_cast<std::uint32_t>(adjacency_.size()));
@@ -29,13 +70,18 @@ NetworkPaths::NetworkPaths(const Fabric& fabric)
   FindEnds();
   FindDestinations();
 
-  distance_.assign(destinations_.size() * switches_.size(), kUnreachable);
-  port_set_.assign(distance_.size(), kNone);
-  std::vector<std::uint32_t> frontier;
-  for (std::uint32_t d = 0; d < destinations_.size(); ++d) {
-    FillDistances(d, frontier);
-    FillPorts(d);
+  std::vector<std::vector<Run>> runs(switches_.size());
+  Batch batch(switches_.size());
+  const auto count = static_cast<std::uint32_t>(destinations_.size());
+  for (std::uint32_t first = 0; first < count; first += kBatch) {
+    SearchBatch(first, batch);
+    AppendRuns(first, std::min(kBatch, count - first), batch, runs);
   }
+  for (const std::vector<Run>& of_switch : runs) {
+    runs_begin_.push_back(static_cast<std::uint32_t>(runs_.size()));
+    runs_.insert(runs_.end(), of_switch.begin(), of_switch.end());
+  }
+  runs_begin_.push_back(static_cast<std::uint32_t>(runs_.size()));
 }
 
 void NetworkPaths::FindEnds() {
@@ -89,36 +135,93 @@ void NetworkPaths::FindDestinations() {
   for (std::uint32_t end = 0; end < ends_.size(); ++end) give(end);  // cabled back to back
 }
 
-void NetworkPaths::FillDistances(std::uint32_t destination, std::vector<std::uint32_t>& frontier) {
-  frontier = destinations_[destination];
-  for (std::uint32_t s : frontier) distance_[cell(destination, s)] = 0;
-  for (std::size_t head = 0; head < frontier.size(); ++head) {
-    const std::uint32_t at = frontier[head];
-    const auto next = static_cast<std::uint16_t>(distance_[cell(destination, at)] + 1);
-    TL_CHECK(next < kUnreachable, "a network of more than 65,534 hops");
-    for (std::uint32_t i = adjacency_begin_[at]; i < adjacency_begin_[at + 1]; ++i) {
+void NetworkPaths::SearchBatch(std::uint32_t first_destination, Batch& batch) {
+  batch.Clear();
+  const std::size_t end = std::min<std::size_t>(destinations_.size(), first_destination + kBatch);
+  for (std::size_t d = first_destination; d < end; ++d) {
+    const std::size_t bit = d - first_destination;
+    for (std::uint32_t s : destinations_[d]) {
+      if (batch.fresh[s] == 0) batch.active.push_back(s);
+      batch.fresh[s] |= std::uint64_t{1} << bit;
+      batch.cells[s * kBatch + bit].distance = 0;
+    }
+  }
+  for (std::uint32_t s : batch.active) batch.reached[s] = batch.fresh[s];
+  for (std::uint16_t distance = 1; !batch.active.empty(); ++distance) {
+    TL_CHECK(distance < kUnreachable, "a network of more than 65,534 hops");
+    ExpandBatch(distance, batch);
+  }
+}
+
+void NetworkPaths::ExpandBatch(std::uint16_t distance, Batch& batch) {
+  batch.touched.clear();
+  for (std::uint32_t from : batch.active) {
+    for (std::uint32_t i = adjacency_begin_[from]; i < adjacency_begin_[from + 1]; ++i) {
       // Cables carry both directions, so the way out is the way back.
-      const std::uint32_t to = switch_of_device_[Index(fabric_->link(adjacency_[i]).to)];
-      std::uint16_t& known = distance_[cell(destination, to)];
-      if (known != kUnreachable) continue;
-      known = next;
-      frontier.push_back(to);
+      const std::uint32_t to = neighbour_[i];
+      const std::uint64_t seen = batch.fresh[from] & ~batch.reached[to];
+      if (seen == 0) continue;
+      if (batch.next[to] == 0) batch.touched.push_back(to);
+      batch.next[to] |= seen;
+    }
+  }
+  for (std::uint32_t s : batch.touched) SplitByPorts(s, distance, batch);
+  for (std::uint32_t s : batch.active) batch.fresh[s] = 0;
+  for (std::uint32_t s : batch.touched) {
+    batch.reached[s] |= batch.next[s];
+    batch.fresh[s] = std::exchange(batch.next[s], 0);
+  }
+  std::swap(batch.active, batch.touched);
+}
+
+void NetworkPaths::SplitByPorts(std::uint32_t s, std::uint16_t distance, Batch& batch) {
+  auto& groups = batch.groups;
+  groups.assign(1, {.members = batch.next[s], .links = {}});
+  for (std::uint32_t i = adjacency_begin_[s]; i < adjacency_begin_[s + 1]; ++i) {
+    const std::uint64_t through = batch.fresh[neighbour_[i]] & batch.next[s];
+    if (through == 0) continue;
+    const std::size_t count = groups.size();
+    for (std::size_t g = 0; g < count; ++g) {
+      const std::uint64_t common = groups[g].members & through;
+      if (common == 0) continue;
+      if (common == groups[g].members) {
+        groups[g].links.push_back(adjacency_[i]);
+        continue;
+      }
+      Batch::Group part{.members = common, .links = groups[g].links};
+      part.links.push_back(adjacency_[i]);
+      groups[g].members &= ~common;
+      groups.push_back(std::move(part));
+    }
+  }
+  for (const Batch::Group& group : groups) {
+    const std::uint32_t set = Intern(s, group.links);
+    for (std::uint64_t left = group.members; left != 0; left &= left - 1) {
+      const auto bit = static_cast<std::size_t>(std::countr_zero(left));
+      batch.cells[s * kBatch + bit] = {set, distance};
     }
   }
 }
 
-void NetworkPaths::FillPorts(std::uint32_t destination) {
-  std::vector<LinkId> links;
-  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
-    const std::uint16_t here = distance_[cell(destination, s)];
-    if (here == kUnreachable || here == 0) continue;
-    links.clear();
-    for (std::uint32_t i = adjacency_begin_[s]; i < adjacency_begin_[s + 1]; ++i) {
-      const std::uint32_t to = switch_of_device_[Index(fabric_->link(adjacency_[i]).to)];
-      if (distance_[cell(destination, to)] == here - 1) links.push_back(adjacency_[i]);
+void NetworkPaths::AppendRuns(std::uint32_t first_destination, std::uint32_t count,
+                              const Batch& batch, std::vector<std::vector<Run>>& runs) const {
+  for (std::size_t s = 0; s < switches_.size(); ++s) {
+    for (std::uint32_t bit = 0; bit < count; ++bit) {
+      const Batch::Cell& cell = batch.cells[s * kBatch + bit];
+      if (!runs[s].empty() && runs[s].back().set == cell.set &&
+          runs[s].back().distance == cell.distance) {
+        continue;
+      }
+      runs[s].push_back({first_destination + bit, cell.set, cell.distance});
     }
-    port_set_[cell(destination, s)] = Intern(s, links);
   }
+}
+
+const NetworkPaths::Run& NetworkPaths::RunOf(std::uint32_t switch_index,
+                                             std::uint32_t destination) const {
+  const auto runs = std::span(runs_).subspan(
+      runs_begin_[switch_index], runs_begin_[switch_index + 1] - runs_begin_[switch_index]);
+  return *std::prev(std::ranges::upper_bound(runs, destination, {}, &Run::destination));
 }
 
 std::uint32_t NetworkPaths::Intern(std::uint32_t switch_index, std::span<const LinkId> links) {
@@ -159,7 +262,7 @@ std::uint16_t NetworkPaths::DistanceAfter(LinkId link, const End& dst) const {
   if (to == dst.device) return 0;
   const std::uint32_t s = switch_of_device_[Index(to)];
   if (s == kNone) return kUnreachable;  // NICs and hosts do not forward
-  const std::uint16_t distance = distance_[cell(dst.destination, s)];
+  const std::uint16_t distance = RunOf(s, dst.destination).distance;
   return distance == kUnreachable ? kUnreachable : static_cast<std::uint16_t>(distance + 1);
 }
 
@@ -177,9 +280,12 @@ NetworkPaths::Ports NetworkPaths::Next(DeviceId at, DeviceId dst,
                                        std::vector<LinkId>& scratch) const {
   const End& to = ends_[end_of_device_[Index(dst)]];
   const std::uint32_t s = switch_of_device_[Index(at)];
-  if (s != kNone && distance_[cell(to.destination, s)] > 0) {
-    const PortSet& set = sets_[port_set_[cell(to.destination, s)]];
-    return {std::span(set_links_).subspan(set.begin, set.count), set.trunk};
+  if (s != kNone) {
+    const Run& run = RunOf(s, to.destination);
+    if (run.distance > 0) {
+      const PortSet& set = sets_[run.set];
+      return {std::span(set_links_).subspan(set.begin, set.count), set.trunk};
+    }
   }
 
   // The first or the last hop: the cables of one NIC or host, or those of them that qualify.

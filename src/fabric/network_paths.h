@@ -56,15 +56,25 @@ class NetworkPaths {
     std::uint32_t trunk = Link::kNoTrunk;
   };
 
+  // What a switch does for a destination and all that follow it, up to the next run's.
+  struct Run {
+    std::uint32_t destination = 0;
+    std::uint32_t set = kNone;              // kNone where distance is 0 or kUnreachable
+    std::uint16_t distance = kUnreachable;  // links to the nearest switch of the destination
+  };
+  // Breadth-first searches from 64 destinations at once, one bit each.
+  struct Batch;
+
   void FindEnds();
   void FindDestinations();
-  void FillDistances(std::uint32_t destination, std::vector<std::uint32_t>& frontier);
-  void FillPorts(std::uint32_t destination);
+  void SearchBatch(std::uint32_t first_destination, Batch& batch);
+  void ExpandBatch(std::uint16_t distance, Batch& batch);
+  void SplitByPorts(std::uint32_t switch_index, std::uint16_t distance, Batch& batch);
+  void AppendRuns(std::uint32_t first_destination, std::uint32_t count, const Batch& batch,
+                  std::vector<std::vector<Run>>& runs) const;
   std::uint32_t Intern(std::uint32_t switch_index, std::span<const LinkId> links);
   [[nodiscard]] std::uint32_t CommonTrunk(std::span<const LinkId> links) const;
-  [[nodiscard]] std::size_t cell(std::uint32_t destination, std::uint32_t switch_index) const {
-    return std::size_t{destination} * switches_.size() + switch_index;
-  }
+  [[nodiscard]] const Run& RunOf(std::uint32_t switch_index, std::uint32_t destination) const;
   // Links from the far side of `link`, a link out of an attached device, to `destination`.
   [[nodiscard]] std::uint16_t DistanceAfter(LinkId link, const End& dst) const;
 
@@ -73,6 +83,7 @@ class NetworkPaths {
   std::vector<std::uint32_t> switch_of_device_;
   std::vector<std::uint32_t> adjacency_begin_;  // links between switches, by from
   std::vector<LinkId> adjacency_;
+  std::vector<std::uint32_t> neighbour_;  // the switch that each of them leads to
 
   std::vector<End> ends_;
   std::vector<std::uint32_t> end_of_device_;
@@ -80,9 +91,9 @@ class NetworkPaths {
   std::vector<LinkId> end_reverse_links_;                 // into the ends, same order
   std::vector<std::vector<std::uint32_t>> destinations_;  // switches, ascending
 
-  std::vector<std::uint16_t>
-      distance_;  // [cell]: links from the switch to the nearest of the class
-  std::vector<std::uint32_t> port_set_;  // [cell]
+  // A leaf sends nearly all destinations the same way, so runs are few: tables stay in cache.
+  std::vector<std::uint32_t> runs_begin_;
+  std::vector<Run> runs_;
   std::vector<PortSet> sets_;
   std::vector<LinkId> set_links_;
   std::vector<std::uint32_t> set_of_single_link_;
