@@ -99,6 +99,8 @@ void CheckMatrix(const CollectiveSpec& spec, std::uint32_t ranks, Diagnostics& p
   }
 }
 
+}  // namespace
+
 Diagnostics CheckSpec(const CollectiveSpec& spec, const GroupLayout& layout) {
   Diagnostics problems;
   if (layout.size() == 0) {
@@ -120,8 +122,6 @@ Diagnostics CheckSpec(const CollectiveSpec& spec, const GroupLayout& layout) {
   }
   return problems;
 }
-
-}  // namespace
 
 std::span<const Algorithm> Algorithms() {
   static const std::array kAlgorithms = {

@@ -2,8 +2,12 @@
 
 #include "trunkline/collective/algorithm.h"
 
-// One maker an algorithm, each in algorithms/NAME.cc; registry.cc lists them.
 namespace trunkline {
+
+// What is wrong with a specification whatever the algorithm.
+[[nodiscard]] Diagnostics CheckSpec(const CollectiveSpec& spec, const GroupLayout& layout);
+
+// One maker an algorithm, each in algorithms/NAME.cc; registry.cc lists them.
 
 Algorithm RingAlgorithm();
 Algorithm TreeAlgorithm();

@@ -28,6 +28,25 @@ struct CollectiveSpec {
   auto operator<=>(const CollectiveSpec&) const = default;
 };
 
+// How many ranks a group has and how they sit in nodes, as far as costs depend on it.
+struct GroupShape {
+  std::uint32_t ranks = 1;
+  std::uint32_t nodes = 1;
+  std::uint32_t per_node = 1;  // of the fullest node
+
+  static GroupShape Of(const GroupLayout& layout);
+};
+
+// A part of a collective in the alpha-beta model. Parts follow one another; what the fields of one
+// part name goes on at the same time.
+struct CostTerm {
+  double inside_steps = 0;   // messages on the critical path between ranks of one node …
+  double outside_steps = 0;  // … and between nodes
+  double inside_bytes = 0;   // what the busiest rank sends to (or takes from) ranks of its node …
+  double outside_bytes = 0;  // … and other nodes
+  double node_bytes = 0;     // what leaves (or enters) the busiest node
+};
+
 // One collective algorithm: an entry of the registry.
 struct Algorithm {
   const char* name;     // "ring"
@@ -39,6 +58,12 @@ struct Algorithm {
   // (hierarchical on a non-uniform layout, say).
   Result<std::shared_ptr<const Schedule>> (*make)(const CollectiveSpec& spec,
                                                   const GroupLayout& layout);
+  // What it costs, for the tuner. REQUIRES: supports(spec.primitive), shape.ranks > 1.
+  std::vector<CostTerm> (*cost_terms)(const CollectiveSpec& spec, const GroupShape& shape);
+  // NCCL runs it on any fabric, so it may be chosen for those who name no algorithm.
+  bool in_nccl = false;
+  // NCCL's latencies for trees apply rather than those for rings.
+  bool is_tree = false;
   // Switches reduce or multicast (SHARP, NVLS): members need not send every copy themselves.
   bool reduces_in_network = false;
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "collective/cost_terms.h"
 #include "collective/program_schedule.h"
 #include "collective/registry.h"
 
@@ -69,6 +70,8 @@ class BruckSchedule : public ProgramSchedule<BruckSchedule> {
   std::uint32_t steps_;
 };
 
+bool Supports(Primitive primitive) { return primitive == Primitive::kAllGather; }
+
 Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
                                              const GroupLayout& layout) {
   if (spec.channels > 1) {
@@ -78,14 +81,27 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
   return std::make_shared<BruckSchedule>(spec, layout);
 }
 
+// Whatever the distance, some rank of every node has its partner in another.
+std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+  const double steps = CeilLog2(shape.ranks);
+  const double bytes = BytesOf(spec) * (shape.ranks - 1) / shape.ranks;
+  if (shape.nodes == 1) {
+    return {{.inside_steps = steps, .inside_bytes = bytes}};
+  }
+  return {{.outside_steps = steps,
+           .outside_bytes = bytes,
+           .node_bytes = ExchangeTerm(shape, BytesOf(spec) / shape.ranks).node_bytes}};
+}
+
 }  // namespace
 
 Algorithm BruckAlgorithm() {
   return {.name = "bruck",
           .summary = "blocks gathered in doubling runs: few steps for short messages",
           .cost = "all_gather: ceil(log2 p) steps, (p-1)/p n bytes sent by each rank",
-          .supports = [](Primitive primitive) { return primitive == Primitive::kAllGather; },
-          .make = Make};
+          .supports = Supports,
+          .make = Make,
+          .cost_terms = Terms};
 }
 
 }  // namespace trunkline

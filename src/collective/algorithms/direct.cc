@@ -1,4 +1,5 @@
 #include "collective/algorithms/exchange.h"
+#include "collective/cost_terms.h"
 #include "collective/registry.h"
 
 namespace trunkline {
@@ -7,6 +8,22 @@ namespace {
 Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
                                              const GroupLayout& layout) {
   return MakeExchange("direct", Pace::kAtOnce, spec, layout);
+}
+
+std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+  const double block = LargestBlock(spec, shape.ranks);
+  CostTerm term = ExchangeTerm(shape, block);
+  if (spec.primitive == Primitive::kSendRecv) {
+    // The next rank is in another node for one rank of each.
+    term = {.inside_bytes = shape.per_node > 1 ? block : 0,
+            .outside_bytes = shape.nodes > 1 ? block : 0,
+            .node_bytes = shape.nodes > 1 ? block : 0};
+  } else if (spec.primitive == Primitive::kGather || spec.primitive == Primitive::kScatter ||
+             spec.primitive == Primitive::kBroadcast) {
+    term.node_bytes = term.outside_bytes;  // of the root alone
+  }
+  (shape.nodes > 1 ? term.outside_steps : term.inside_steps) = 1;
+  return {term};
 }
 
 }  // namespace
@@ -18,7 +35,9 @@ Algorithm DirectAlgorithm() {
               "all_to_all: 1 step, (p-1)/p n bytes sent by each rank; gather, scatter, "
               "broadcast: all of it through the root",
           .supports = ExchangeSupports,
-          .make = Make};
+          .make = Make,
+          .cost_terms = Terms,
+          .in_nccl = true};
 }
 
 }  // namespace trunkline

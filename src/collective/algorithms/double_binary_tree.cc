@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "collective/cost_terms.h"
 #include "collective/registry.h"
 #include "collective/slices.h"
 #include "collective/tree_schedule.h"
@@ -69,16 +70,20 @@ Tree NodeTree(const std::vector<std::vector<std::uint32_t>>& nodes, std::uint32_
   return Tree(std::move(parent));
 }
 
+bool IsRooted(Primitive primitive) {
+  return primitive == Primitive::kBroadcast || primitive == Primitive::kReduce;
+}
+
 bool Supports(Primitive primitive) {
   return primitive == Primitive::kAllReduce || primitive == Primitive::kBroadcast ||
-         primitive == Primitive::kReduce;
+         primitive == Primitive::kReduce || primitive == Primitive::kBarrier;
 }
 
 Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
                                              const GroupLayout& layout) {
   const auto nodes = RanksByNode(layout);
   const std::uint32_t root_node = layout.node[spec.root];
-  const bool rooted = spec.primitive != Primitive::kAllReduce;
+  const bool rooted = IsRooted(spec.primitive);
   const auto& around_root = nodes[root_node];
   const auto root_place = static_cast<std::size_t>(
       std::find(around_root.begin(), around_root.end(), spec.root) - around_root.begin());
@@ -94,6 +99,28 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
                                         layout.size(), slices);
 }
 
+// Each way: a chain inside a node and the depth of a tree over nodes to fill, then all the data. On
+// its way up and down together a rank sends the buffer twice.
+std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+  const double ways = IsRooted(spec.primitive) ? 1 : 2;
+  const double inside = ways * (shape.per_node - 1);
+  const double outside = ways * CeilLog2(shape.nodes);
+  const double bytes = BytesOf(spec);
+  const std::int64_t trees = std::int64_t{2} * spec.channels;
+  const double slice =
+      bytes / static_cast<double>(trees) / static_cast<double>(SliceCount(spec, trees));
+  // In a node of two, a rank passes data on in one direction only.
+  const double chain_ways = shape.per_node > 2 ? ways : std::min<double>(1, shape.per_node - 1);
+  const double between = shape.nodes > 1 ? ways * bytes : 0;
+  return {{.inside_steps = inside,
+           .outside_steps = outside,
+           .inside_bytes = chain_ways * bytes,
+           .outside_bytes = between * LargestShare(spec.channels, shape.per_node),
+           .node_bytes = between},
+          {.inside_bytes = inside * slice},
+          {.outside_bytes = outside * slice}};
+}
+
 }  // namespace
 
 Algorithm DoubleBinaryTreeAlgorithm() {
@@ -103,7 +130,10 @@ Algorithm DoubleBinaryTreeAlgorithm() {
               "all_reduce: about 4 log2 p steps to fill, then 2n bytes sent by each rank; "
               "broadcast, reduce: half of both",
           .supports = Supports,
-          .make = Make};
+          .make = Make,
+          .cost_terms = Terms,
+          .in_nccl = true,
+          .is_tree = true};
 }
 
 }  // namespace trunkline

@@ -167,6 +167,30 @@ class ExchangeSchedule : public ProgramSchedule<ExchangeSchedule> {
 
 }  // namespace
 
+double LargestBlock(const CollectiveSpec& spec, std::uint32_t ranks) {
+  switch (spec.primitive) {
+    case Primitive::kBroadcast:
+    case Primitive::kSendRecv:
+      return static_cast<double>(spec.bytes.count());
+    case Primitive::kAllToAllV: {
+      std::vector<std::int64_t> sent(ranks);
+      std::vector<std::int64_t> received(ranks);
+      for (std::size_t i = 0; i < ranks; ++i) {
+        for (std::size_t j = 0; j < ranks; ++j) {
+          const std::int64_t moved = i == j ? 0 : spec.matrix[i * ranks + j];
+          sent[i] += moved;
+          received[j] += moved;
+        }
+      }
+      const std::int64_t most =
+          std::max(*std::ranges::max_element(sent), *std::ranges::max_element(received));
+      return static_cast<double>(most) / (ranks - 1);
+    }
+    default:
+      return static_cast<double>(spec.bytes.count()) / ranks;
+  }
+}
+
 bool ExchangeSupports(Primitive primitive) {
   switch (primitive) {
     case Primitive::kAllToAll:

@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "collective/cost_terms.h"
 #include "collective/folding.h"
 #include "collective/program_schedule.h"
 #include "collective/registry.h"
@@ -168,9 +169,22 @@ class HalvingDoublingSchedule : public ProgramSchedule<HalvingDoublingSchedule> 
   std::int64_t scratch_per_channel_ = 0;
 };
 
+bool Supports(Primitive primitive) { return primitive == Primitive::kAllReduce; }
+
 Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
                                              const GroupLayout& layout) {
   return std::make_shared<HalvingDoublingSchedule>(spec, layout);
+}
+
+std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+  const double inside = CeilLog2(shape.per_node);
+  const double outside = CeilLog2(shape.nodes);
+  const double bytes = 2 * BytesOf(spec);
+  const double share = bytes / shape.per_node * (1 - 1.0 / shape.nodes);
+  return {
+      FoldTerm(shape, BytesOf(spec)),
+      {.inside_steps = 2 * inside, .inside_bytes = bytes * (1 - 1.0 / shape.per_node)},
+      {.outside_steps = 2 * outside, .outside_bytes = share, .node_bytes = share * shape.per_node}};
 }
 
 }  // namespace
@@ -181,8 +195,9 @@ Algorithm HalvingDoublingAlgorithm() {
           .cost =
               "all_reduce: 2 log2 p steps, 2(p-1)/p n bytes sent by each rank; two steps and n "
               "bytes more for some ranks unless p is a power of two",
-          .supports = [](Primitive primitive) { return primitive == Primitive::kAllReduce; },
-          .make = Make};
+          .supports = Supports,
+          .make = Make,
+          .cost_terms = Terms};
 }
 
 }  // namespace trunkline

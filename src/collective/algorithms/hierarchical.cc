@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "collective/cost_terms.h"
 #include "collective/program_schedule.h"
 #include "collective/registry.h"
 #include "collective/ring_order.h"
@@ -228,6 +229,16 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
   return std::make_shared<HierarchicalSchedule>(spec, layout);
 }
 
+std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+  const double ways = spec.primitive == Primitive::kAllReduce ? 2 : 1;
+  const double inside = ways * (shape.per_node - 1);
+  const double outside = ways * (shape.nodes - 1);
+  const double bytes = BytesOf(spec);
+  const double share = bytes / shape.per_node * outside / shape.nodes;
+  return {{.inside_steps = inside, .inside_bytes = bytes * inside / shape.per_node},
+          {.outside_steps = outside, .outside_bytes = share, .node_bytes = share * shape.per_node}};
+}
+
 }  // namespace
 
 Algorithm HierarchicalAlgorithm() {
@@ -237,7 +248,8 @@ Algorithm HierarchicalAlgorithm() {
               "all_reduce on N nodes of G: 2(G-1) + 2(N-1) steps, 2(p-1)/p n bytes sent by each "
               "rank, of which 2(N-1)/N n/G leave the node",
           .supports = Supports,
-          .make = Make};
+          .make = Make,
+          .cost_terms = Terms};
 }
 
 }  // namespace trunkline

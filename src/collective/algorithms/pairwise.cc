@@ -1,4 +1,5 @@
 #include "collective/algorithms/exchange.h"
+#include "collective/cost_terms.h"
 #include "collective/registry.h"
 
 namespace trunkline {
@@ -14,6 +15,15 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
   return MakeExchange("pairwise", Pace::kPairwise, spec, layout);
 }
 
+// Steps follow one another, most of them between nodes, so the two kinds do not overlap.
+std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+  CostTerm blocks = ExchangeTerm(shape, LargestBlock(spec, shape.ranks));
+  const CostTerm near{.inside_steps = shape.per_node - 1.0, .inside_bytes = blocks.inside_bytes};
+  blocks.inside_bytes = 0;
+  blocks.outside_steps = shape.ranks - shape.per_node;
+  return {near, blocks};
+}
+
 }  // namespace
 
 Algorithm PairwiseAlgorithm() {
@@ -21,7 +31,8 @@ Algorithm PairwiseAlgorithm() {
           .summary = "step k: send to rank + k, receive from rank - k",
           .cost = "all_to_all: p-1 steps, (p-1)/p n bytes sent by each rank",
           .supports = Supports,
-          .make = Make};
+          .make = Make,
+          .cost_terms = Terms};
 }
 
 }  // namespace trunkline

@@ -1,3 +1,4 @@
+#include "collective/cost_terms.h"
 #include "collective/folding.h"
 #include "collective/program_schedule.h"
 #include "collective/registry.h"
@@ -111,6 +112,17 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
   return std::make_shared<RecursiveDoublingSchedule>(spec, layout);
 }
 
+std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+  const double inside = CeilLog2(shape.per_node);
+  const double outside = CeilLog2(shape.nodes);
+  const double bytes = BytesOf(spec);
+  return {FoldTerm(shape, bytes),
+          {.inside_steps = inside, .inside_bytes = inside * bytes},
+          {.outside_steps = outside,
+           .outside_bytes = outside * bytes,
+           .node_bytes = outside * bytes * shape.per_node}};
+}
+
 }  // namespace
 
 Algorithm RecursiveDoublingAlgorithm() {
@@ -118,7 +130,8 @@ Algorithm RecursiveDoublingAlgorithm() {
           .summary = "whole buffers exchanged over doubling distances: fewest steps",
           .cost = "all_reduce: ceil(log2 p) steps of n bytes; two more unless p is a power of two",
           .supports = Supports,
-          .make = Make};
+          .make = Make,
+          .cost_terms = Terms};
 }
 
 }  // namespace trunkline

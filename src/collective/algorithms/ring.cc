@@ -1,8 +1,10 @@
 #include "collective/algorithms/chain.h"
+#include "collective/cost_terms.h"
 #include "collective/program_schedule.h"
 #include "collective/registry.h"
 #include "collective/ring_order.h"
 #include "collective/ring_phase.h"
+#include "collective/slices.h"
 
 namespace trunkline {
 namespace {
@@ -132,6 +134,28 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
   return std::make_shared<RingSchedule>(spec, layout);
 }
 
+std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+  const double others = shape.ranks - 1;
+  switch (spec.primitive) {
+    case Primitive::kBroadcast:
+    case Primitive::kReduce: {
+      // Every hop forwards all of the data; the last rank begins when the first slice is there.
+      const double bytes = BytesOf(spec);
+      const double slice =
+          bytes / spec.channels / static_cast<double>(SliceCount(spec, spec.channels));
+      const CostTerm hops = RingTerm(spec, shape, others, bytes);
+      return {hops,
+              {.inside_bytes = slice * hops.inside_steps},
+              {.outside_bytes = slice * hops.outside_steps}};
+    }
+    case Primitive::kReduceScatter:
+    case Primitive::kAllGather:
+      return {RingTerm(spec, shape, others, BytesOf(spec) * others / shape.ranks)};
+    default:
+      return {RingTerm(spec, shape, 2 * others, 2 * BytesOf(spec) * others / shape.ranks)};
+  }
+}
+
 }  // namespace
 
 Algorithm RingAlgorithm() {
@@ -141,7 +165,9 @@ Algorithm RingAlgorithm() {
               "all_reduce: 2(p-1) steps, 2(p-1)/p n bytes sent by each rank; reduce_scatter, "
               "all_gather: half of both; broadcast, reduce: p-1 hops pipelined, n bytes",
           .supports = Supports,
-          .make = Make};
+          .make = Make,
+          .cost_terms = Terms,
+          .in_nccl = true};
 }
 
 }  // namespace trunkline

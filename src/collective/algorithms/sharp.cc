@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "collective/cost_terms.h"
 #include "collective/registry.h"
 #include "collective/ring_order.h"
 #include "collective/slices.h"
@@ -48,6 +49,17 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
                                         SliceCount(spec, spec.channels));
 }
 
+// Ranks and aggregation vertices are one network hop apart.
+std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+  double levels = 1;
+  for (std::uint32_t reach = kRadix; reach < shape.ranks; reach *= kRadix) {
+    ++levels;
+  }
+  return {{.outside_steps = 2 * levels,
+           .outside_bytes = BytesOf(spec),
+           .node_bytes = BytesOf(spec) * shape.per_node}};
+}
+
 }  // namespace
 
 Algorithm SharpAlgorithm() {
@@ -56,6 +68,7 @@ Algorithm SharpAlgorithm() {
           .cost = "all_reduce: n bytes sent by each rank, 2 x tree depth hops, pipelined",
           .supports = Supports,
           .make = Make,
+          .cost_terms = Terms,
           .reduces_in_network = true};
 }
 

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "collective/cost_terms.h"
 #include "collective/registry.h"
 #include "collective/ring_order.h"
 #include "collective/slices.h"
@@ -38,6 +39,19 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
                                         layout.size(), slices);
 }
 
+// Levels inside nodes and levels between them, each with the whole buffer, up and down.
+std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+  const bool both_ways =
+      spec.primitive == Primitive::kAllReduce || spec.primitive == Primitive::kBarrier;
+  const double inside = (both_ways ? 2 : 1) * CeilLog2(shape.per_node);
+  const double outside = (both_ways ? 2 : 1) * CeilLog2(shape.nodes);
+  const double bytes = BytesOf(spec);
+  return {{.inside_steps = inside, .inside_bytes = inside * bytes},
+          {.outside_steps = outside,
+           .outside_bytes = outside * bytes * LargestShare(spec.channels, shape.per_node),
+           .node_bytes = outside * bytes}};
+}
+
 }  // namespace
 
 Algorithm TreeAlgorithm() {
@@ -45,7 +59,9 @@ Algorithm TreeAlgorithm() {
           .summary = "a binomial tree to and from the root: few steps, the whole buffer each",
           .cost = "all_reduce: 2 ceil(log2 p) steps of n bytes; broadcast, reduce: half",
           .supports = Supports,
-          .make = Make};
+          .make = Make,
+          .cost_terms = Terms,
+          .is_tree = true};
 }
 
 }  // namespace trunkline
