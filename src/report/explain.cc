@@ -83,7 +83,8 @@ struct Usage {
 std::vector<Usage> Usages(const RunResult& result) {
   std::vector<Usage> out;
   for (const StepCollective& c : result.step_collectives) {
-    out.push_back({CollectiveName(c), c.row, c.group_size, c.count, c.time});
+    out.push_back({fmt::format("{} of {}", CollectiveName(c), Humanize(c.row.bytes)), c.row,
+                   c.group_size, c.count, c.time});
   }
   if (!result.rows.empty()) {
     const CollectiveRow& row = result.rows.back();

@@ -70,14 +70,13 @@ Figure PathLatency(const Fabric& fabric, const std::vector<LinkId>& path) {
 }
 
 Figure NarrowestOnPath(const Fabric& fabric, const std::vector<LinkId>& path) {
-  std::vector<Rate> rates;
   std::string numbers;
+  LinkId narrowest = path.front();
   for (const LinkId link : path) {
-    rates.push_back(fabric.link(link).rate);
-    numbers += (numbers.empty() ? "" : ", ") + ToString(rates.back());
+    numbers += (numbers.empty() ? "" : ", ") + LinkRate(fabric.link(link));
+    if (fabric.link(link).rate < fabric.link(narrowest).rate) narrowest = link;
   }
-  return {"rate of that path", "min over its links", numbers,
-          ToString(*std::ranges::min_element(rates))};
+  return {"rate of that path", "min over its links", numbers, LinkRate(fabric.link(narrowest))};
 }
 
 // Rate towards the tier below (servers for leaves) and above, summed over one switch.
@@ -133,11 +132,11 @@ Protocol UsedProtocol(const RunResult& result) {
 
 Figure BusiestLink(const RunResult& result) {
   const LinkRow& row = result.links.front();
-  const Rate rate = result.fabric->link(row.link).rate;
-  const double capacity = rate.bytes_per_second() * result.time.seconds();
+  const Link& link = result.fabric->link(row.link);
+  const double capacity = link.rate.bytes_per_second() * result.time.seconds();
   return {fmt::format("use of the narrowest link, {}", LinkName(*result.fabric, row.link)),
           "bytes / (rate × time)",
-          fmt::format("{} / ({} × {})", Humanize(Bytes(row.bytes), kFigureDigits), ToString(rate),
+          fmt::format("{} / ({} × {})", Humanize(Bytes(row.bytes), kFigureDigits), LinkRate(link),
                       Humanize(result.time, kFigureDigits)),
           Percent(static_cast<double>(row.bytes) / capacity)};
 }

@@ -40,10 +40,10 @@ TEST(Explain, PutsTheNumbersOfTheRunIntoItsFormulas) {
   EXPECT_EQ(figures["micro-batches a replica"].value, "8");
   EXPECT_EQ(figures["tokens a step"].value, "32,768");
   // 10^9 x 1/2 bytes.
-  EXPECT_EQ(figures["dp reduce_scatter: sent by a rank"].value, "476.837 MiB");
+  EXPECT_EQ(figures["dp reduce_scatter of 953.7 MiB: sent by a rank"].value, "476.837 MiB");
   // 5 x 10^8 bytes in 30 ms.
-  EXPECT_EQ(figures["dp reduce_scatter: bus bandwidth"].value, "16.67 GB/s");
-  EXPECT_EQ(figures["dp reduce_scatter: against its lower bound"].value, "1.5000");
+  EXPECT_EQ(figures["dp reduce_scatter of 953.7 MiB: bus bandwidth"].value, "16.67 GB/s");
+  EXPECT_EQ(figures["dp reduce_scatter of 953.7 MiB: against its lower bound"].value, "1.5000");
   // 4096 / 4122.
   EXPECT_EQ(figures["payload share of a full packet"].value, "99.37 %");
   // Four NICs of 400 Gb/s below, one cable of 800 Gb/s above.

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <map>
 #include <ranges>
 
 #include "base/embedded_files.h"
@@ -18,57 +18,54 @@ namespace {
 // The page (web/) has this where the data goes.
 constexpr std::string_view kSlot = "<!--trunkline:data-->";
 
-// Spans of a lane as label, gap since the last end and duration, in picoseconds: short numbers, and
-// exact in a browser's doubles.
-void WriteLane(JsonWriter& json, const RunResult& result, const Lane& lane) {
-  json.BeginObject();
+// The distinct meanings of recorded spans, and each one's place in the list.
+using Meanings = std::map<SpanMeaning, std::uint32_t>;
+
+Meanings MeaningsOf(const RunResult& result) {
+  Meanings meanings;
+  for (const TaskSpan& span : result.timeline.spans) meanings[MeaningOf(result, span)] = 0;
+  std::uint32_t place = 0;
+  for (auto& [meaning, index] : meanings) index = place++;
+  return meanings;
+}
+
+// Spans of a lane as place of the meaning, gap since the last end and duration, in picoseconds:
+// short numbers, and exact in a browser's doubles.
+void WriteLane(JsonWriter& json, const RunResult& result, const Meanings& meanings,
+               const Lane& lane) {
   json.Field("stream", StreamName(result, lane.stream));
   json.Key("spans");
   json.BeginArray();
   Time last;
   for (const TaskSpan& span : result.timeline.spans) {
     if (span.rank != lane.rank || span.stream != lane.stream) continue;
-    json.Value(std::uint32_t{span.label});
+    json.Value(meanings.at(MeaningOf(result, span)));
     json.Value((span.start - last).ps());
     json.Value((span.end - span.start).ps());
     last = span.end;
   }
   json.EndArray();
-  json.EndObject();
-}
-
-void WriteLabels(JsonWriter& json, const RunResult& result) {
-  std::uint16_t labels = 0;
-  for (const TaskSpan& span : result.timeline.spans) {
-    labels = std::max(labels, static_cast<std::uint16_t>(span.label + 1));
-  }
-  json.Objects(std::views::iota(std::uint16_t{0}, labels), [&](std::uint16_t label) {
-    const SpanMeaning meaning = MeaningOf(result, label);
-    json.Field("name", meaning.name);
-    json.Field("phase", PhaseName(meaning.phase));
-  });
 }
 
 std::string TimelineJson(const RunResult& result) {
+  const Meanings meanings = MeaningsOf(result);
+  const std::vector<Lane> lanes = LanesOf(result);
   JsonWriter json;
   json.BeginObject();
   json.Field("end", result.timeline.end.ps());
   json.Key("labels");
-  WriteLabels(json, result);
+  json.Objects(meanings, [&](const Meanings::value_type& entry) {
+    json.Field("name", entry.first.name);
+    json.Field("category", entry.first.category);
+  });
   json.Key("ranks");
-  json.BeginArray();
-  const std::vector<Lane> lanes = LanesOf(result);
-  for (auto lane = lanes.begin(); lane != lanes.end();) {
-    json.BeginObject();
-    json.Field("name", RankName(result, lane->rank));
+  json.Objects(std::views::filter(lanes, &Lane::first_of_rank), [&](const Lane& first) {
+    json.Field("name", RankName(result, first.rank));
     json.Key("lanes");
-    json.BeginArray();
-    const RankId rank = lane->rank;
-    for (; lane != lanes.end() && lane->rank == rank; ++lane) WriteLane(json, result, *lane);
-    json.EndArray();
-    json.EndObject();
-  }
-  json.EndArray();
+    const auto own = [&](const Lane& lane) { return lane.rank == first.rank; };
+    json.Objects(std::views::filter(lanes, own),
+                 [&](const Lane& lane) { WriteLane(json, result, meanings, lane); });
+  });
   json.EndObject();
   return std::move(json).Take();
 }

@@ -141,6 +141,16 @@ TEST(RenderTrace, NamesRanksAndStreamsAndKeepsSpans) {
   EXPECT_THAT(text, HasSubstr(R"("pid": 2, "tid": 0, "ts": 10000, "dur": 10000)"));
 }
 
+TEST(RenderTrace, SetsWaitingForAMessageApartFromMovingBytes) {
+  const Json trace = Json::parse(RenderTrace(testing::PipelineResult()));
+  std::set<std::string> categories;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X") categories.insert(event["cat"].get<std::string>());
+  }
+  EXPECT_EQ(categories, (std::set<std::string>{"forward", "backward", "communication", "optimizer",
+                                               "receive"}));
+}
+
 TEST(RenderTrace, WritesPicosecondsWithoutLoss) {
   RunResult result = testing::PipelineResult();
   result.timeline.spans.front().start = Time::Picoseconds(1'234'567'891);

@@ -61,7 +61,7 @@ class JsonWriter {
   }
   // An array of objects, of whose fields `write(item)` writes those of one.
   template <typename Items, typename Write>
-  void Objects(const Items& items, Write write) {
+  void Objects(Items&& items, Write write) {
     BeginArray();
     for (const auto& item : items) Object([&] { write(item); });
     EndArray();

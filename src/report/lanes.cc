@@ -1,7 +1,5 @@
 #include "report/lanes.h"
 
-#include <fmt/format.h>
-
 #include <set>
 #include <utility>
 
@@ -17,16 +15,7 @@ std::vector<Lane> LanesOf(const RunResult& result) {
   return lanes;
 }
 
-SpanMeaning MeaningOf(const RunResult& result, std::uint16_t label) {
-  if (!result.training) return {"collective", Phase::kCommunication};
-  const TaskLabel& known = result.training->graph->labels()[label];
-  return {known.name, known.phase};
-}
-
-std::string StreamName(const RunResult& result, std::uint8_t stream) {
-  if (!result.training) return fmt::format("stream {}", stream);
-  return result.training->graph->streams()[stream];
-}
+namespace {
 
 const char* PhaseName(Phase phase) {
   switch (phase) {
@@ -42,6 +31,21 @@ const char* PhaseName(Phase phase) {
       return "communication";
   }
   return "";
+}
+
+}  // namespace
+
+SpanMeaning MeaningOf(const RunResult& result, const TaskSpan& span) {
+  if (!result.training) return {"collective", PhaseName(Phase::kCommunication)};
+  const TaskGraph& graph = *result.training->graph;
+  const TaskLabel& label = graph.labels()[span.label];
+  const Task& task = graph.program(graph.program_of(span.rank)).tasks[span.task];
+  return {label.name, task.kind == TaskKind::kReceive ? "receive" : PhaseName(label.phase)};
+}
+
+std::string StreamName(const RunResult& result, std::uint8_t stream) {
+  if (!result.training) return "collective";
+  return result.training->graph->streams()[stream];
 }
 
 }  // namespace trunkline

@@ -18,14 +18,16 @@ struct Lane {
 // By rank, then stream; only streams with a span.
 [[nodiscard]] std::vector<Lane> LanesOf(const RunResult& result);
 
+// What a span is, and how it is coloured. A receive is posted early and mostly waits, which is no
+// work of the rank: it has a category of its own.
 struct SpanMeaning {
   std::string name;
-  Phase phase = Phase::kCommunication;
+  std::string category;  // "forward", …, "communication", "receive"
+  auto operator<=>(const SpanMeaning&) const = default;
 };
 
 // A result without a task graph (a lone collective) has only communication.
-[[nodiscard]] SpanMeaning MeaningOf(const RunResult& result, std::uint16_t label);
+[[nodiscard]] SpanMeaning MeaningOf(const RunResult& result, const TaskSpan& span);
 [[nodiscard]] std::string StreamName(const RunResult& result, std::uint8_t stream);
-[[nodiscard]] const char* PhaseName(Phase phase);  // "forward"
 
 }  // namespace trunkline

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "report/names.h"
 
@@ -14,12 +15,15 @@ namespace trunkline {
 namespace {
 
 // What makes links alike.
-using ClassKey = std::tuple<LinkKind, DeviceKind, std::uint8_t, DeviceKind, std::uint8_t>;
+using DeviceKey = std::pair<DeviceKind, std::uint8_t>;  // kind and tier
+using ClassKey = std::tuple<LinkKind, DeviceKey, DeviceKey>;
 
 ClassKey KeyOf(const Fabric& fabric, const Link& link) {
   const Device& from = fabric.device(link.from);
   const Device& to = fabric.device(link.to);
-  return {link.kind, from.kind, from.tier, to.kind, to.tier};
+  const std::pair a{from.kind, from.tier};
+  const std::pair b{to.kind, to.tier};
+  return {link.kind, std::min(a, b), std::max(a, b)};
 }
 
 }  // namespace

@@ -8,11 +8,11 @@
 
 namespace trunkline {
 
-// Links that do the same job: same kind, same kinds of device at both ends ("leaf -> spine").
+// Links that do the same job: same kind, same kinds of device at their two ends, either way round.
 // Thousands of them are used alike, so the narrowest of each class says more than the narrowest
 // thousand of all.
 struct LinkClass {
-  std::string name;
+  std::string name;  // of the narrowest: "leaf -> spine"
   LinkKind kind = LinkKind::kNetwork;
   std::size_t links = 0;  // with traffic
   LinkId worst{};

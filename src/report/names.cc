@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace trunkline {
 
 std::string CollectiveName(const StepCollective& collective) {
@@ -33,7 +35,11 @@ std::string RankName(const RunResult& result, RankId rank) {
 }
 
 std::string Bandwidth(double bytes_per_second) {
-  return fmt::format("{:.2f} GB/s", bytes_per_second / 1e9);
+  return Humanize(Rate::BitsPerSecond(std::llround(8 * bytes_per_second)));
+}
+
+std::string LinkRate(const Link& link) {
+  return link.kind == LinkKind::kNetwork ? ToString(link.rate) : Humanize(link.rate);
 }
 
 double Ratio(Time a, Time b) {

@@ -15,8 +15,14 @@ constexpr Time kBackward = Milliseconds(20);
 constexpr Time kReduce = Milliseconds(30);
 constexpr Time kUpdate = Milliseconds(5);
 
-enum Label : std::uint16_t { kForwardLabel, kBackwardLabel, kReduceLabel, kUpdateLabel };
-enum Stream : std::uint8_t { kComputeStream, kDpStream, kSendStream };
+enum Label : std::uint16_t {
+  kForwardLabel,
+  kBackwardLabel,
+  kReduceLabel,
+  kUpdateLabel,
+  kTransferLabel
+};
+enum Stream : std::uint8_t { kComputeStream, kDpStream, kSendStream, kReceiveStream };
 
 // Stages in rank order: rank = stage x replicas + replica.
 class PipelineGraph final : public TaskGraph {
@@ -28,15 +34,23 @@ class PipelineGraph final : public TaskGraph {
     programs_.resize(kStages);
     for (int stage = 0; stage < kStages; ++stage) {
       std::vector<Task>& tasks = programs_[static_cast<std::size_t>(stage)].tasks;
-      for (int i = 0; i < micro_batches; ++i) {
-        tasks.push_back({.label = kForwardLabel, .duration = kForward});
-        if (stage + 1 == kStages) continue;
-        tasks.push_back({.kind = TaskKind::kSend,
-                         .stream = kSendStream,
-                         .label = kForwardLabel,
-                         .role = 1,
-                         .bytes = Bytes(8'000'000)});
+      const auto repeat = [&](const Task& task) {
+        tasks.insert(tasks.end(), static_cast<std::size_t>(micro_batches), task);
+      };
+      repeat({.label = kForwardLabel, .duration = kForward});
+      repeat({.label = kBackwardLabel, .duration = kBackward});
+      tasks.push_back({.kind = TaskKind::kCollective, .stream = kDpStream, .label = kReduceLabel});
+      tasks.push_back({.label = kUpdateLabel, .duration = kUpdate});
+      if (stage > 0) {
+        tasks.push_back(
+            {.kind = TaskKind::kReceive, .stream = kReceiveStream, .label = kTransferLabel});
       }
+      if (stage + 1 == kStages) continue;
+      repeat({.kind = TaskKind::kSend,
+              .stream = kSendStream,
+              .label = kTransferLabel,
+              .role = 1,
+              .bytes = Bytes(8'000'000)});
     }
   }
 
@@ -66,8 +80,9 @@ class PipelineGraph final : public TaskGraph {
   std::vector<TaskLabel> labels_{{"forward", Phase::kForward},
                                  {"backward", Phase::kBackward},
                                  {"dp reduce_scatter", Phase::kCommunication},
-                                 {"optimizer", Phase::kOptimizer}};
-  std::vector<std::string> streams_{"compute", "dp", "pp send"};
+                                 {"optimizer", Phase::kOptimizer},
+                                 {"pp transfer", Phase::kCommunication}};
+  std::vector<std::string> streams_{"compute", "dp", "pp-send", "pp-recv"};
 };
 
 // Two servers (GPU g and NIC g share a PCIe bus), each under a leaf of its own, below one spine.
@@ -129,7 +144,8 @@ RunResult BaseResult() {
   return result;
 }
 
-// A rank's spans: forwards arrive one stage after another, backwards in the opposite direction.
+// A rank's spans, in the order of its program: forwards arrive one stage after another, backwards
+// in the opposite direction.
 void AddSpans(Timeline& timeline, RankId rank, int stage, int micro_batches) {
   Time at;
   std::uint32_t task = 0;
@@ -148,6 +164,8 @@ void AddSpans(Timeline& timeline, RankId rank, int stage, int micro_batches) {
   const Time end = forwards + kBackward * (micro_batches + kStages - 1);
   add(kDpStream, kReduceLabel, end, kReduce);
   add(kComputeStream, kUpdateLabel, end + kReduce, kUpdate);
+  // Only the wait for the first message is drawn.
+  if (stage > 0) add(kReceiveStream, kTransferLabel, Time(), kForward * stage);
 }
 
 std::shared_ptr<TrainingWorkload> Training(int micro_batches) {
@@ -211,7 +229,7 @@ RunResult PipelineResult(int micro_batches) {
   result.training = Training(micro_batches);
   FillIteration(result, micro_batches);
 
-  StepCollective reduce;
+  StepCollective& reduce = result.step_collectives.emplace_back();
   reduce.row.primitive = Primitive::kReduceScatter;
   reduce.row.bytes = Bytes(1'000'000'000);
   reduce.row.algorithm = "ring";
@@ -222,7 +240,6 @@ RunResult PipelineResult(int micro_batches) {
   reduce.count = 1;
   reduce.time = kReduce;
   reduce.exposed = kReduce;
-  result.step_collectives.push_back(reduce);
 
   result.memory_per_gpu = result.training->memory.front().total();
   result.memory_capacity = Bytes(80'000'000'000);

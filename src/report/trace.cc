@@ -1,3 +1,6 @@
+#include <map>
+#include <string>
+
 #include "report/json_writer.h"
 #include "report/lanes.h"
 #include "report/names.h"
@@ -9,21 +12,14 @@
 namespace trunkline {
 namespace {
 
-// Names of chrome://tracing's palette; Perfetto colours by name and category.
-const char* ColorName(Phase phase) {
-  switch (phase) {
-    case Phase::kForward:
-      return "thread_state_running";
-    case Phase::kBackward:
-      return "rail_response";
-    case Phase::kRecompute:
-      return "rail_idle";
-    case Phase::kOptimizer:
-      return "rail_animation";
-    case Phase::kCommunication:
-      return "rail_load";
-  }
-  return "generic_work";
+// Names of chrome://tracing's palette; Perfetto colours by name.
+const char* ColorName(const std::string& category) {
+  static const std::map<std::string, const char*> kColors = {
+      {"forward", "thread_state_running"}, {"backward", "rail_response"},
+      {"recompute", "rail_idle"},          {"optimizer", "rail_animation"},
+      {"communication", "rail_load"},      {"receive", "grey"},
+  };
+  return kColors.at(category);
 }
 
 void WriteName(JsonWriter& json, const char* what, std::uint64_t process, std::uint64_t thread,
@@ -44,8 +40,8 @@ void WriteSpan(JsonWriter& json, const TaskSpan& span, const SpanMeaning& meanin
   json.BeginObject();
   json.Field("ph", "X");
   json.Field("name", meaning.name);
-  json.Field("cat", PhaseName(meaning.phase));
-  json.Field("cname", ColorName(meaning.phase));
+  json.Field("cat", meaning.category);
+  json.Field("cname", ColorName(meaning.category));
   json.Field("pid", static_cast<std::uint64_t>(Index(span.rank)));
   json.Field("tid", std::uint32_t{span.stream});
   json.Key("ts");
@@ -81,7 +77,7 @@ std::string RenderTrace(const RunResult& result) {
     WriteName(json, "thread_name", process, lane.stream, StreamName(result, lane.stream));
   }
   for (const TaskSpan& span : result.timeline.spans) {
-    WriteSpan(json, span, MeaningOf(result, span.label));
+    WriteSpan(json, span, MeaningOf(result, span));
   }
   json.EndArray();
   json.EndObject();

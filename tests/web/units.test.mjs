@@ -19,7 +19,7 @@ const {Lane, paintLane} = await load('lane.ts');
 const {ticks} = await load('timeline.ts');
 const format = await load('format.ts');
 
-const kLabels = [{name: 'f', phase: 'forward'}, {name: 'c', phase: 'communication'}];
+const kLabels = [{name: 'f', category: 'forward'}, {name: 'c', category: 'communication'}];
 
 // Spans of 1 to `longest` units with gaps, from a fixed linear congruential generator.
 function randomSpans(n, longest, seed) {
@@ -65,10 +65,13 @@ test('ticks are round and inside', () => {
 
 test('quantities read as the text report writes them', () => {
   assert.equal(format.seconds(0.0123456), '12.35 ms');
-  assert.equal(format.seconds(1.5e-12), '1.500 ps');
-  assert.equal(format.bytes(1048576), '1.000 MiB');
-  assert.equal(format.linkRate(50e9), '400 Gb/s');
-  assert.equal(format.bandwidth(179.2e6), '0.1792 GB/s');
+  assert.equal(format.seconds(1.5e-12), '1.5 ps');
+  assert.equal(format.bytes(1048576), '1 MiB');
+  assert.equal(format.linkRate(50e9, 'network'), '400 Gb/s');
+  assert.equal(format.linkRate(370.8e9, 'nvlink'), '370.8 GB/s');
+  assert.equal(format.bytes(4), '4 B');
+  assert.equal(format.seconds(100), '100 s');
+  assert.equal(format.bandwidth(179.2e6), '179.2 MB/s');
   assert.equal(format.percent(0.6712), '67.1 %');
   assert.equal(format.count(1234567), '1,234,567');
 });

@@ -31,7 +31,7 @@ export function busbwChart(rows: CollectiveRow[]): SVGElement {
   const every = Math.max(Math.round((most - least) / 6), 1);
   for (let size = Math.ceil(least); size <= most; size += every) {
     chart.append(s('text', {x: x(size), y: kHeight - 8, class: 'tick middle'},
-                   bytes(2 ** size).replace('.000', '').replace('.00', '').replace('.0', '')));
+                   bytes(2 ** size)));
   }
   const points = rows.map((row, i) => [x(sizes[i]!), y(row.busbw_Bps / 1e9)] as const);
   chart.append(

@@ -123,12 +123,15 @@ export type Result = {
   warnings: {code: string; message: string; hint: string}[];
 };
 
-export const kPhases = ['forward', 'backward', 'recompute', 'optimizer', 'communication'] as const;
-export type Phase = (typeof kPhases)[number];
+// What spans are coloured by. A receive is posted early and mostly waits.
+export const kCategories = [
+  'forward', 'backward', 'recompute', 'optimizer', 'communication', 'receive',
+] as const;
+export type Category = (typeof kCategories)[number];
 
 export type Timeline = {
   end: number;  // picoseconds
-  labels: {name: string; phase: Phase}[];
+  labels: {name: string; category: Category}[];
   // spans: label, gap since the end before, duration, and so on
   ranks: {name: string; lanes: {stream: string; spans: number[]}[]}[];
 };

@@ -3,7 +3,8 @@
 function digits(value: number, significant = 4): string {
   if (value === 0) return '0';
   const magnitude = Math.floor(Math.log10(Math.abs(value)));
-  return value.toFixed(Math.min(Math.max(significant - 1 - magnitude, 0), 12));
+  const text = value.toFixed(Math.min(Math.max(significant - 1 - magnitude, 0), 12));
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
 
 function scaled(value: number, units: readonly (readonly [number, string])[]): string {
@@ -22,11 +23,13 @@ export const bytes = (value: number): string =>
   scaled(value, [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']]);
 
 export const bandwidth = (bytesPerSecond: number): string =>
-  `${digits(bytesPerSecond / 1e9)} GB/s`;
+  scaled(bytesPerSecond, [[1e9, 'GB/s'], [1e6, 'MB/s'], [1e3, 'kB/s'], [1, 'B/s']]);
 
-export const linkRate = (bytesPerSecond: number): string =>
-  scaled(bytesPerSecond * 8, [[1e12, 'Tb/s'], [1e9, 'Gb/s'], [1e6, 'Mb/s'], [1, 'b/s']])
-    .replace(/\.0+ /, ' ');
+// As people name it: networks in Gb/s, what is inside a server in GB/s.
+export const linkRate = (bytesPerSecond: number, kind: string): string =>
+  kind === 'network'
+    ? scaled(bytesPerSecond * 8, [[1e12, 'Tb/s'], [1e9, 'Gb/s'], [1e6, 'Mb/s'], [1, 'b/s']])
+    : bandwidth(bytesPerSecond);
 
 export const flops = (perSecond: number): string =>
   scaled(perSecond, [[1e15, 'PFLOP/s'], [1e12, 'TFLOP/s'], [1e9, 'GFLOP/s'], [1, 'FLOP/s']]);

@@ -1,12 +1,12 @@
 // The spans of one stream of one rank, and how they look at a given zoom.
 
-import {type Phase, type Timeline, kPhases} from './data';
+import {type Category, type Timeline, kCategories} from './data';
 
 export class Lane {
   readonly starts: Float64Array;
   readonly ends: Float64Array;
   readonly labels: Uint16Array;
-  // busy[phase][i]: time that spans before i spend in the phase
+  // busy[category][i]: time that spans before i spend in the category
   private readonly busy: Float64Array[];
 
   constructor(
@@ -17,14 +17,14 @@ export class Lane {
     this.starts = new Float64Array(n);
     this.ends = new Float64Array(n);
     this.labels = new Uint16Array(n);
-    this.busy = kPhases.map(() => new Float64Array(n + 1));
+    this.busy = kCategories.map(() => new Float64Array(n + 1));
     let at = 0;
     for (let i = 0; i < n; ++i) {
       this.labels[i] = spans[3 * i]!;
       this.starts[i] = at + spans[3 * i + 1]!;
       at = this.ends[i] = this.starts[i]! + spans[3 * i + 2]!;
-      this.busy.forEach((sums, phase) => {
-        const adds = this.phase(i) === kPhases[phase];
+      this.busy.forEach((sums, category) => {
+        const adds = this.category(i) === kCategories[category];
         sums[i + 1] = sums[i]! + (adds ? this.ends[i]! - this.starts[i]! : 0);
       });
     }
@@ -32,7 +32,7 @@ export class Lane {
 
   get length(): number { return this.starts.length; }
   name(i: number): string { return this.names[this.labels[i]!]!.name; }
-  phase(i: number): Phase { return this.names[this.labels[i]!]!.phase; }
+  category(i: number): Category { return this.names[this.labels[i]!]!.category; }
 
   // The first span that ends after `time`.
   firstAfter(time: number): number {
@@ -54,9 +54,9 @@ export class Lane {
     return near.length === 0 ? -1 : near.reduce((a, b) => (gap(b) < gap(a) ? b : a));
   }
 
-  // Time in `phase` (an index of kPhases) of spans first to last - 1.
-  busyIn(phase: number, first: number, last: number): number {
-    return this.busy[phase]![last]! - this.busy[phase]![first]!;
+  // Time in `category` (an index of kCategories) of spans first to last - 1.
+  busyIn(category: number, first: number, last: number): number {
+    return this.busy[category]![last]! - this.busy[category]![first]!;
   }
 }
 
@@ -85,7 +85,7 @@ export function paintLane(
     const edge = from + (x + 1) / scale;
     // Spans that end in this column are narrow; a wide one would reach beyond it.
     const last = Math.max(lane.firstAfter(edge), i + 1);
-    painter.column(x, kPhases.map((_, phase) => Math.min(lane.busyIn(phase, i, last) * scale, 1)));
+    painter.column(x, kCategories.map((_, category) => Math.min(lane.busyIn(category, i, last) * scale, 1)));
     i = last;
   }
 }

@@ -163,7 +163,7 @@ export function links(result: Result): Part {
   const classes = table('Of each kind of link the narrowest, by utilisation over the whole run.', [
     {title: 'Narrowest', text: true, cell: linkName},
     {title: 'Kind', text: true, cell: row => row.kind},
-    {title: 'Rate', cell: row => linkRate(row.rate_Bps)},
+    {title: 'Rate', cell: row => linkRate(row.rate_Bps, row.kind)},
     {title: 'Of links', cell: row => count(row.links)},
     {title: 'Mean', cell: row => percent(row.mean_utilisation)},
     {title: 'Used', cell: row => percent(row.utilisation)},
@@ -174,7 +174,7 @@ export function links(result: Result): Part {
     longTable('Narrowest first.', [
       {title: 'Link', text: true, cell: linkName},
       {title: 'Kind', text: true, cell: row => row.kind ?? '–'},
-      {title: 'Rate', cell: row => (row.rate_Bps === undefined ? '–' : linkRate(row.rate_Bps))},
+      {title: 'Rate', cell: row => (row.rate_Bps === undefined ? '–' : linkRate(row.rate_Bps, row.kind ?? ''))},
       {title: 'Bytes', cell: row => bytes(row.bytes)},
       {title: 'Used', cell: row => percent(row.utilisation)},
       {title: 'Utilisation', text: true, wide: true, cell: row => meter(row.utilisation, 'link')},

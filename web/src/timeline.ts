@@ -1,6 +1,6 @@
 // The timeline: every recorded span on a canvas, with zoom, pan and a tooltip.
 
-import {type Phase, type Timeline, kPhases} from './data';
+import {type Category, type Timeline, kCategories} from './data';
 import {h} from './dom';
 import {seconds} from './format';
 import {Lane, paintLane} from './lane';
@@ -16,12 +16,12 @@ const kPicosecond = 1e-12;
 
 type Row = {kind: 'rank'; top: number; text: string} | {kind: 'lane'; top: number; lane: Lane};
 
-type Palette = Record<Phase, string> & Record<'ink' | 'muted' | 'rule' | 'lane' | 'label', string>;
+type Palette = Record<Category, string> & Record<'ink' | 'muted' | 'rule' | 'lane' | 'label', string>;
 
 function readPalette(element: Element): Palette {
   const style = getComputedStyle(element);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  const names = [...kPhases, 'ink', 'muted', 'rule', 'lane', 'label'] as const;
+  const names = [...kCategories, 'ink', 'muted', 'rule', 'lane', 'label'] as const;
   return Object.fromEntries(names.map(name => [name, color(name)])) as Palette;
 }
 
@@ -97,10 +97,10 @@ export class TimelineView {
       element.addEventListener('click', act);
       return element;
     };
-    const present = new Set(this.data.labels.map(label => label.phase));
-    const legend = h('ul', {class: 'legend', 'aria-label': 'Colours'}, ...kPhases
-      .filter(phase => present.has(phase))
-      .map(phase => h('li', {}, h('span', {class: `swatch ${phase}`}), phase)));
+    const present = new Set(this.data.labels.map(label => label.category));
+    const legend = h('ul', {class: 'legend', 'aria-label': 'Colours'}, ...kCategories
+      .filter(category => present.has(category))
+      .map(category => h('li', {}, h('span', {class: `swatch ${category}`}), category)));
     const buttons = h('div', {class: 'buttons'},
       button('+', 'Zoom in', () => this.zoom(0.5)), button('−', 'Zoom out', () => this.zoom(2)),
       button('Whole step', 'Show the whole time', () => this.show(0, this.data.end)));
@@ -222,7 +222,7 @@ export class TimelineView {
       h('strong', {}, row.lane.name(i)),
       fact('takes', seconds((row.lane.ends[i]! - start) * kPicosecond)),
       fact('starts', seconds(start * kPicosecond)),
-      fact('phase', row.lane.phase(i)), fact('stream', row.lane.stream),
+      fact('kind', row.lane.category(i)), fact('stream', row.lane.stream),
       fact('on', row.lane.rank));
     this.tip.hidden = false;
     const left = Math.min(Math.max(x + 14, 0), this.width - this.tip.offsetWidth - 2);
@@ -288,12 +288,12 @@ export class TimelineView {
     context.fillText(lane.stream, 0, top + kLaneHeight / 2, gutter - 6);
     context.fillStyle = palette.lane;
     context.fillRect(gutter, top, width, kLaneHeight);
-    const colors = kPhases.map(phase => rgb(palette[phase]));
+    const colors = kCategories.map(category => rgb(palette[category]));
     paintLane(lane, this.from, this.to, width, {
       span: (i, x0, x1) => {
         const left = Math.max(x0, 0);
         const right = Math.min(x1, width);
-        context.fillStyle = palette[lane.phase(i)];
+        context.fillStyle = palette[lane.category(i)];
         const gap = x1 - x0 > 4 ? 0.5 : 0;
         context.fillRect(gutter + left, top, right - left - gap, kLaneHeight);
         const name = lane.name(i);
@@ -305,7 +305,7 @@ export class TimelineView {
         const sum = shares.reduce((a, b) => a + b, 0);
         if (sum === 0) return;
         const mix = [0, 1, 2].map(
-          k => shares.reduce((total, share, phase) => total + share * colors[phase]![k]!, 0) / sum);
+          k => shares.reduce((total, share, category) => total + share * colors[category]![k]!, 0) / sum);
         context.globalAlpha = Math.max(Math.min(sum, 1), kLeastOpacity);
         context.fillStyle = `rgb(${mix.map(Math.round).join(' ')})`;
         context.fillRect(gutter + Math.max(x, 0), top, 1, kLaneHeight);
