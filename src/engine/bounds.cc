@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/saturating_time.h"
 #include "trunkline/engine/engine.h"
 
 // Why no schedule is faster.
@@ -179,8 +180,9 @@ Time LowerBoundOver(const std::vector<Partition>& partitions, const TransportMod
   for (const Partition& partition : partitions) {
     const double seconds = CutSeconds(choice, partition, ranks);
     if (seconds == 0 && choice.spec.primitive != Primitive::kBarrier) continue;
-    // Rounded down, and by more than double arithmetic errs, to stay a bound.
-    const Time bytes = Time::Picoseconds(static_cast<std::int64_t>(seconds * 1e12 * (1 - 1e-12)));
+    // Less than double arithmetic and rounding up can have added, to stay a bound.
+    const Time up = SaturatingTime(seconds * (1 - 1e-12));
+    const Time bytes = up - Time::Picoseconds(std::min<std::int64_t>(up.ps(), 1));
     bound = std::max(bound, LeastBaseLatency(transport) + transport.message_overhead + bytes +
                                 partition.crossing +
                                 LeastStepLatency(transport, partition.between_nodes));

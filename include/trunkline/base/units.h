@@ -23,6 +23,7 @@ class Time {
   // Rounds up to the next picosecond. REQUIRES: 0 <= seconds <= 8.64e6.
   static Time FromSeconds(double seconds);
   static constexpr Time Max() { return Time(INT64_MAX); }
+  static constexpr Time Horizon() { return Time(8'640'000'000'000'000'000); }
 
   [[nodiscard]] constexpr std::int64_t ps() const { return ps_; }
   [[nodiscard]] constexpr double seconds() const { return static_cast<double>(ps_) * 1e-12; }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -93,6 +95,12 @@ Result<Timeline> RunAnalytic(const EngineInput& input, const EngineOptions& opti
   if (options.handshake == Handshake::kRendezvous) {
     return Error("TL1621", "the analytic engine knows eager messages only",
                  "use engine: flow for rendezvous");
+  }
+  if (input.graph.ranks() > input.placement.rank_count()) {
+    return Error("TL1600",
+                 fmt::format("the workload has {} ranks and the placement {}", input.graph.ranks(),
+                             input.placement.rank_count()),
+                 "place every rank");
   }
   StepCosts costs(input);
   StepRun run(input, options, costs, Representatives(input.graph));

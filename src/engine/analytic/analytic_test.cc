@@ -142,6 +142,28 @@ TEST(Analytic, RepresentsCongruentRanksByOne) {
   EXPECT_EQ(timeline.collectives[0].count, 3U);
 }
 
+TEST(Analytic, SaysThatTimePassesItsHorizon) {
+  const Fabric fabric = Crossbar(2, Rate::BitsPerSecond(8), Us(1));
+  const Router router(fabric, {});
+  const TransportModel transport = IdealTransport();
+  const auto graph = SingleCollective(Choice(Primitive::kAllReduce, 1000 * kMega), 2);
+  const auto placement = PackedPlacement(fabric, 2);
+  const auto timeline = RunAnalytic({router, transport, *graph, *placement}, {});
+  ASSERT_FALSE(timeline.has_value());
+  EXPECT_EQ(timeline.error().front().code, "TL1602");
+}
+
+TEST(Analytic, RefusesMoreRanksThanArePlaced) {
+  const Fabric fabric = Crossbar(2, Rate::GigabytesPerSecond(10), Us(1));
+  const Router router(fabric, {});
+  const TransportModel transport = IdealTransport();
+  const auto graph = SingleCollective(Choice(Primitive::kAllReduce, kMega), 3);
+  const auto placement = PackedPlacement(fabric, 2);
+  const auto timeline = RunAnalytic({router, transport, *graph, *placement}, {});
+  ASSERT_FALSE(timeline.has_value());
+  EXPECT_EQ(timeline.error().front().code, "TL1600");
+}
+
 TEST(Analytic, RefusesRendezvous) {
   const Fabric fabric = Crossbar(2, Rate::GigabytesPerSecond(10), Us(1));
   const Router router(fabric, {});

@@ -7,13 +7,12 @@
 #include <utility>
 
 #include "engine/analytic/forms.h"
+#include "engine/saturating_time.h"
 #include "engine/software_latency.h"
 #include "trunkline/collective/algorithm.h"
 
 namespace trunkline {
 namespace {
-
-constexpr double kHorizonSeconds = 8.64e6;  // Time's: 100 days
 
 constexpr std::pair<std::string_view, Form> kForms[] = {
     {"ring", RingForm},
@@ -46,11 +45,7 @@ Result<Time> CollectiveTime(GroupModel& group, const CollectiveChoice& choice) {
   const double seconds =
       form->second({.group = group, .spec = choice.spec, .schedule = **schedule});
   if (group.failure()) return std::unexpected(*group.failure());
-  if (!(seconds < kHorizonSeconds)) {
-    return Error("TL1602", "simulated time passes 100 days",
-                 "look for a rate or a size that is off by orders of magnitude");
-  }
-  return base + Time::FromSeconds(seconds);
+  return std::min(Time::Horizon(), base + SaturatingTime(seconds));
 }
 
 }  // namespace trunkline

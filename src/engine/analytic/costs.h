@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -7,6 +8,7 @@
 
 #include "engine/analytic/group_model.h"
 #include "engine/cuts.h"
+#include "engine/saturating_time.h"
 #include "trunkline/engine/engine.h"
 
 namespace trunkline {
@@ -32,7 +34,8 @@ class StepCosts {
     Time overhead;
     Time latency;
     [[nodiscard]] Time Busy(Bytes bytes) const {
-      return overhead + Time::FromSeconds(per_byte * static_cast<double>(bytes.count()));
+      return std::min(Time::Horizon(),
+                      overhead + SaturatingTime(per_byte * static_cast<double>(bytes.count())));
     }
   };
   [[nodiscard]] Result<Message> Peer(RankId from, RankId to);

@@ -5,6 +5,16 @@
 #include <algorithm>
 
 namespace trunkline {
+namespace {
+
+// `time` + `delay`, unless that is past the horizon of simulated time.
+Result<Time> Later(Time time, Time delay) {
+  if (delay < Time::Horizon() - time) return time + delay;
+  return Error("TL1602", "simulated time passes 100 days",
+               "look for a rate or a size that is off by orders of magnitude");
+}
+
+}  // namespace
 
 StepRun::Shape::Shape(const Program& program) : order(program), ordinal(program.tasks.size(), 0) {
   for (std::uint32_t i = 0; i < program.tasks.size(); ++i) {
@@ -141,12 +151,14 @@ Result<StepRun::Progress> StepRun::RunTask(std::uint32_t rank, std::uint32_t tas
   if (ready == kUnknown) return Progress::kBlocked;
   const Task& what = ranks_[rank].program->tasks[task];
   switch (what.kind) {
-    case TaskKind::kCompute:
-      ranks_[rank].times[task] = {.start = ready, .sent = ready, .end = ready + what.duration};
+    case TaskKind::kCompute: {
+      const auto end = Later(ready, what.duration);
+      if (!end) return std::unexpected(end.error());
+      ranks_[rank].times[task] = {.start = ready, .sent = ready, .end = *end};
       return Progress::kDone;
+    }
     case TaskKind::kSend:
-      Send(rank, task, ready);
-      return Progress::kDone;
+      return Send(rank, task, ready);
     case TaskKind::kReceive:
       return Receive(rank, task, ready);
     case TaskKind::kCollective:
@@ -156,13 +168,17 @@ Result<StepRun::Progress> StepRun::RunTask(std::uint32_t rank, std::uint32_t tas
   return Progress::kBlocked;
 }
 
-void StepRun::Send(std::uint32_t rank, std::uint32_t task, Time ready) {
+Result<StepRun::Progress> StepRun::Send(std::uint32_t rank, std::uint32_t task, Time ready) {
   const Task& what = ranks_[rank].program->tasks[task];
   Channel& channel = channels_.at({ranks_[rank].id, what.role});
-  const Time end = ready + channel.cost.Busy(what.bytes);
-  ranks_[rank].times[task] = {.start = ready, .sent = ready, .end = end};
-  channel.messages.push_back({.sent = ready, .arrival = end + channel.cost.latency});
+  const auto end = Later(ready, channel.cost.Busy(what.bytes));
+  if (!end) return std::unexpected(end.error());
+  const auto arrival = Later(*end, channel.cost.latency);
+  if (!arrival) return std::unexpected(arrival.error());
+  ranks_[rank].times[task] = {.start = ready, .sent = ready, .end = *end};
+  channel.messages.push_back({.sent = ready, .arrival = *arrival});
   Wake(channel.receiver);
+  return Progress::kDone;
 }
 
 StepRun::Channel& StepRun::ReceiveChannel(std::uint32_t rank, std::uint32_t role) {
@@ -195,7 +211,9 @@ Result<StepRun::Progress> StepRun::Meet(std::uint32_t rank, std::uint32_t task, 
     if (++meeting.arrived == meetings.ranks.size()) {
       const auto time = costs_.Collective(group, what.collective);
       if (!time) return std::unexpected(time.error());
-      meeting.end = meeting.start + *time;
+      const auto end = Later(meeting.start, *time);
+      if (!end) return std::unexpected(end.error());
+      meeting.end = *end;
       for (const std::uint32_t other : meetings.ranks) {
         if (other != rank) Wake(other);
       }

@@ -82,7 +82,7 @@ class StepRun {
   [[nodiscard]] Result<Progress> RunTask(std::uint32_t rank, std::uint32_t task,
                                          std::uint8_t stream);
   [[nodiscard]] Time ReadyTime(std::uint32_t rank, std::uint32_t task) const;
-  void Send(std::uint32_t rank, std::uint32_t task, Time ready);
+  [[nodiscard]] Result<Progress> Send(std::uint32_t rank, std::uint32_t task, Time ready);
   [[nodiscard]] Progress Receive(std::uint32_t rank, std::uint32_t task, Time ready);
   [[nodiscard]] Result<Progress> Meet(std::uint32_t rank, std::uint32_t task, Time ready,
                                       std::uint8_t stream);
