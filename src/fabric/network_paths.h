@@ -30,6 +30,11 @@ class NetworkPaths {
     return ends_[end_of_device_[Index(device)]].label;
   }
 
+  // Attached devices cabled to the same switches share this number.
+  [[nodiscard]] std::uint32_t destination(DeviceId device) const {
+    return ends_[end_of_device_[Index(device)]].destination;
+  }
+
   // Links crossed from one attached device to another; kUnreachable when no way exists.
   [[nodiscard]] std::uint16_t Distance(DeviceId src, DeviceId dst) const;
 

@@ -83,8 +83,8 @@ struct FabricSpec {
 // Capacity between two halves of the endpoints, one direction, over the halvings that split no
 // node. `lower` and `upper` bound the minimum; they are equal where it is known.
 struct Bisection {
-  Rate lower;
-  Rate upper;
+  Rate lower = {};
+  Rate upper = {};
   std::string method;
 };
 

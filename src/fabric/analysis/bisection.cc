@@ -1,0 +1,142 @@
+#include <metis.h>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <vector>
+
+#include "fabric/analysis/hose_bound.h"
+#include "trunkline/fabric/analysis.h"
+
+namespace trunkline {
+namespace {
+
+// The most halvings of the units that are tried one by one.
+constexpr std::uint32_t kMaxUnits = 12;
+constexpr double kMaxUnitWork = 2e7;  // halvings x links
+
+std::vector<bool> HalvedInOrder(std::uint32_t nodes) {
+  std::vector<bool> side(nodes, false);
+  std::fill_n(side.begin(), nodes / 2, true);
+  return side;
+}
+
+// The graph that METIS partitions: nodes first, weighing 1, then switches, weighing nothing.
+struct MetisGraph {
+  std::vector<idx_t> begin = {0};
+  std::vector<idx_t> neighbour;
+  std::vector<idx_t> rate;
+  std::vector<idx_t> weight;
+};
+
+MetisGraph MakeMetisGraph(const Fabric& fabric) {
+  std::vector<std::vector<DeviceId>> devices(fabric.node_count());
+  std::vector<idx_t> vertex(fabric.device_count(), 0);
+  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+    const Device& device = fabric.device(DeviceId(i));
+    if (device.kind == DeviceKind::kSwitch) {
+      vertex[i] = static_cast<idx_t>(devices.size());
+      devices.push_back({DeviceId(i)});
+    } else if (device.node != Device::kNoNode) {
+      vertex[i] = static_cast<idx_t>(device.node);
+      devices[device.node].push_back(DeviceId(i));
+    }
+  }
+  Rate fastest = Rate::BitsPerSecond(1);
+  for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+    fastest = std::max(fastest, fabric.link(LinkId(i)).rate);
+  }
+  MetisGraph graph;
+  for (std::size_t v = 0; v < devices.size(); ++v) {
+    for (DeviceId device : devices[v]) {
+      for (LinkId out : fabric.out(device)) {
+        const Link& link = fabric.link(out);
+        if (link.kind != LinkKind::kNetwork) continue;
+        // Weights are small integers, because METIS adds them up in 32 bits.
+        constexpr double kScale = 1000;
+        const double share = link.rate.bytes_per_second() / fastest.bytes_per_second();
+        graph.neighbour.push_back(vertex[Index(link.to)]);
+        graph.rate.push_back(std::max<idx_t>(1, static_cast<idx_t>(share * kScale)));
+      }
+    }
+    graph.begin.push_back(static_cast<idx_t>(graph.neighbour.size()));
+    graph.weight.push_back(v < fabric.node_count() ? 1 : 0);
+  }
+  return graph;
+}
+
+// Nothing when METIS fails, as it may on graphs without edges.
+std::optional<std::vector<bool>> HalvedByMetis(const Fabric& fabric) {
+  MetisGraph graph = MakeMetisGraph(fabric);
+  auto vertices = static_cast<idx_t>(graph.weight.size());
+  idx_t constraints = 1;
+  idx_t parts = 2;
+  idx_t cut = 0;
+  std::vector<idx_t> part(graph.weight.size(), 0);
+  std::vector<idx_t> options(METIS_NOPTIONS, 0);
+  METIS_SetDefaultOptions(options.data());
+  options[METIS_OPTION_SEED] = 1;
+  options[METIS_OPTION_UFACTOR] = 1;
+  if (graph.neighbour.empty() ||
+      METIS_PartGraphRecursive(&vertices, &constraints, graph.begin.data(), graph.neighbour.data(),
+                               graph.weight.data(), nullptr, graph.rate.data(), &parts, nullptr,
+                               nullptr, options.data(), &cut, part.data()) != METIS_OK) {
+    return std::nullopt;
+  }
+  std::vector<bool> side(fabric.node_count());
+  for (std::size_t n = 0; n < side.size(); ++n) side[n] = part[n] == 1;
+  // METIS balances nearly; the last nodes of the larger side change over.
+  auto excess = std::ranges::count(side, true) - static_cast<std::ptrdiff_t>(side.size() / 2);
+  for (std::size_t n = side.size(); n-- > 0 && excess != 0;) {
+    if (side[n] != (excess > 0)) continue;
+    side[n] = !side[n];
+    excess += excess > 0 ? -1 : 1;
+  }
+  return side;
+}
+
+std::optional<Rate> WorstHalfByUnit(const Fabric& fabric, const std::vector<std::uint32_t>& unit) {
+  const std::uint32_t units = unit.empty() ? 0 : std::ranges::max(unit) + 1;
+  if (units < 2 || units > kMaxUnits || units % 2 != 0) return std::nullopt;
+  std::vector<std::uint32_t> halves;
+  for (std::uint32_t mask = 0; mask < (1U << (units - 1)); ++mask) {  // the last unit: other side
+    if (static_cast<std::uint32_t>(std::popcount(mask)) == units / 2) halves.push_back(mask);
+  }
+  if (static_cast<double>(halves.size()) * static_cast<double>(fabric.link_count()) >
+      kMaxUnitWork) {
+    return std::nullopt;
+  }
+  std::optional<Rate> worst;
+  for (std::uint32_t mask : halves) {
+    std::vector<bool> side(fabric.node_count());
+    for (std::size_t n = 0; n < side.size(); ++n) side[n] = (mask >> unit[n] & 1U) != 0;
+    const Rate cut = CutCapacity(fabric, side);
+    if (!worst || cut < *worst) worst = cut;
+  }
+  return worst;
+}
+
+}  // namespace
+
+Bisection BoundBisection(const Fabric& fabric) {
+  if (fabric.node_count() < 2) return {.method = "fewer than two nodes: nothing to halve"};
+  Bisection bisection{.upper = CutCapacity(fabric, HalvedInOrder(fabric.node_count())),
+                      .method = "upper: nodes halved in order"};
+  if (const auto side = HalvedByMetis(fabric)) {
+    bisection.upper = std::min(bisection.upper, CutCapacity(fabric, *side));
+    bisection.method += " and by METIS, cut by max-flow";
+  }
+  bisection.lower = std::min(HoseBound(fabric), bisection.upper);
+  bisection.method += "; lower: hose model over evenly split minimal paths";
+  if (bisection.lower == bisection.upper) bisection.method = "exact: " + bisection.method;
+  return bisection;
+}
+
+FabricAnalysis Analyse(const BuiltFabric& built) {
+  return {.counts = CountParts(built.fabric),
+          .hops = CountHops(built.fabric),
+          .bisection = built.bisection ? *built.bisection : BoundBisection(built.fabric),
+          .worst_half_by_unit = WorstHalfByUnit(built.fabric, built.unit_of_node)};
+}
+
+}  // namespace trunkline

@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <map>
+
+#include "fabric/network_paths.h"
+#include "trunkline/fabric/analysis.h"
+
+namespace trunkline {
+namespace {
+
+const char* TierName(std::uint8_t tier) {
+  switch (tier) {
+    case 1:
+      return "leaf";
+    case 2:
+      return "spine";
+    case 3:
+      return "core";
+    default:
+      return "switch";
+  }
+}
+
+// Rates of one switch, in bits per second.
+struct SwitchRates {
+  double down = 0;
+  double up = 0;
+  double sideways = 0;
+};
+
+SwitchRates RatesOf(const Fabric& fabric, DeviceId id, TierSummary& tier) {
+  SwitchRates rates;
+  std::uint32_t ports = 0;
+  for (LinkId out : fabric.out(id)) {
+    const Link& link = fabric.link(out);
+    const Device& to = fabric.device(link.to);
+    const auto rate = static_cast<double>(link.rate.bits_per_second());
+    ++ports;
+    if (to.kind != DeviceKind::kSwitch || to.tier < tier.tier) {
+      rates.down += rate;
+    } else if (to.tier > tier.tier) {
+      rates.up += rate;
+      ++tier.cables_up;
+    } else {
+      rates.sideways += rate;
+    }
+  }
+  tier.ports = std::max(tier.ports, ports);
+  return rates;
+}
+
+}  // namespace
+
+FabricCounts CountParts(const Fabric& fabric) {
+  FabricCounts counts{.nodes = fabric.node_count()};
+  std::map<std::uint8_t, TierSummary> tiers;
+  std::map<std::uint8_t, double> upward;
+  double injection = 0;
+  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+    const Device& device = fabric.device(DeviceId(i));
+    counts.gpus += device.kind == DeviceKind::kGpu;
+    counts.nics += device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost;
+    if (device.kind != DeviceKind::kSwitch) continue;
+    TierSummary& tier = tiers[device.tier];
+    tier.tier = device.tier;
+    ++tier.switches;
+    const SwitchRates rates = RatesOf(fabric, DeviceId(i), tier);
+    const double out = rates.up + rates.sideways;
+    if (out > 0) tier.oversubscription = std::max(tier.oversubscription, rates.down / out);
+    upward[device.tier] += rates.up;
+  }
+  for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
+    const Link& link = fabric.link(LinkId(i));
+    if (link.kind != LinkKind::kNetwork) continue;
+    const bool between_switches = fabric.device(link.from).kind == DeviceKind::kSwitch &&
+                                  fabric.device(link.to).kind == DeviceKind::kSwitch;
+    ++(between_switches ? counts.switch_cables : counts.host_cables);
+    if (!between_switches) injection += static_cast<double>(link.rate.bits_per_second());
+  }
+  for (auto& [number, tier] : tiers) {
+    tier.name = TierName(number);
+    counts.tiers.push_back(tier);
+    if (upward[number] > 0) {
+      counts.oversubscription = std::max(counts.oversubscription, injection / upward[number]);
+    }
+  }
+  counts.full_mesh_cables = counts.nics < 2 ? 0 : counts.nics * (counts.nics - 1) / 2;
+  return counts;
+}
+
+HopStatistics CountHops(const Fabric& fabric) {
+  const NetworkPaths network(fabric);
+  // Ends cabled to the same switches are alike: one of each class stands for all.
+  std::map<std::uint32_t, std::vector<DeviceId>> classes;
+  std::vector<std::vector<DeviceId>> of_node(fabric.node_count());
+  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+    if (!network.attached(DeviceId(i))) continue;
+    classes[network.destination(DeviceId(i))].push_back(DeviceId(i));
+    of_node[fabric.device(DeviceId(i)).node].push_back(DeviceId(i));
+  }
+  std::map<std::uint16_t, std::int64_t> pairs;  // by distance in links
+  for (const auto& [a, from] : classes) {
+    for (const auto& [b, to] : classes) {
+      if (a == b && from.size() == 1) continue;
+      const std::size_t others = a == b ? to.size() - 1 : to.size();
+      pairs[network.Distance(from[0], to[a == b ? 1 : 0])] +=
+          static_cast<std::int64_t>(from.size() * others);
+    }
+  }
+  for (const std::vector<DeviceId>& ends : of_node) {
+    for (DeviceId from : ends) {
+      for (DeviceId to : ends) {
+        if (from != to) --pairs[network.Distance(from, to)];
+      }
+    }
+  }
+
+  HopStatistics hops;
+  double reachable = 0;
+  double links = 0;
+  for (const auto& [distance, count] : pairs) {
+    if (count == 0) continue;
+    if (distance == NetworkPaths::kUnreachable) {
+      hops.unreachable = static_cast<double>(count);
+      continue;
+    }
+    hops.diameter_links = distance;
+    reachable += static_cast<double>(count);
+    links += static_cast<double>(count) * distance;
+  }
+  hops.unreachable /= std::max(1.0, reachable + hops.unreachable);
+  if (reachable == 0) return hops;
+  hops.diameter_switches = hops.diameter_links - 1;
+  hops.mean_links = links / reachable;
+  hops.mean_switches = hops.mean_links - 1;
+  return hops;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "trunkline/fabric/analysis.h"
+
+namespace trunkline {
+namespace {
+
+Result<DeviceId> FindEnd(const Fabric& fabric, const std::string& name) {
+  const auto found = fabric.Find(name);
+  if (found.empty()) {
+    return Error("TL1411", fmt::format("no device '{}' in this fabric", name),
+                 fmt::format("devices are named gpu:NODE/INDEX, nic:NODE/INDEX or host-NODE; nodes "
+                             "run from 0 to {}",
+                             fabric.node_count() == 0 ? 0 : fabric.node_count() - 1));
+  }
+  const DeviceKind kind = fabric.device(found[0]).kind;
+  if (kind != DeviceKind::kGpu && kind != DeviceKind::kHost && kind != DeviceKind::kNic) {
+    return Error(
+        "TL1411",
+        fmt::format("'{}' is a {}, and paths join GPUs, NICs or hosts", name, ToString(kind)),
+        "name an end, such as gpu:0/3, nic:0/3 or host-0");
+  }
+  return found[0];
+}
+
+}  // namespace
+
+Result<PathReport> TracePath(const Router& router, const std::string& from, const std::string& to) {
+  const Fabric& fabric = router.fabric();
+  const auto src = FindEnd(fabric, from);
+  if (!src) return std::unexpected(src.error());
+  const auto dst = FindEnd(fabric, to);
+  if (!dst) return std::unexpected(dst.error());
+  if (*src == *dst) {
+    return Error("TL1411", fmt::format("'{}' is both ends of the path", from),
+                 "name two different devices");
+  }
+  const auto route = router.FindRoute(*src, *dst, 0);
+  if (!route) return std::unexpected(route.error());
+  const auto path = router.FindPath(*src, *dst, 0);
+  if (!path) return std::unexpected(path.error());
+
+  const bool balances = router.options().policy == RoutingPolicy::kSpray ||
+                        router.options().policy == RoutingPolicy::kAdaptive;
+  PathReport report{.hops = {}, .latency = route->latency, .limit = route->limit};
+  for (LinkId id : *path) {
+    const Link& link = fabric.link(id);
+    PathHop hop{.from = fabric.name(link.from),
+                .to = fabric.name(link.to),
+                .kind = link.kind,
+                .rate = link.rate,
+                .latency = link.latency,
+                .forwarding = link.to == *dst ? Time() : fabric.device(link.to).latency};
+    if (balances && link.trunk != Link::kNoTrunk) {
+      hop.parallel = static_cast<std::uint32_t>(fabric.trunk_links(link.trunk).size());
+    }
+    report.hops.push_back(std::move(hop));
+  }
+  return report;
+}
+
+}  // namespace trunkline
