@@ -153,7 +153,7 @@ TEST(Bisection, LosesExactlyTheFailedUplink) {
 
 TEST(Bisection, HoseBoundNeverExceedsTheLeastCut) {
   const BuiltFabric built = Build("fat-tree:k=4,nodes=12,link=100 Gb/s");
-  for (const char* target : {"leaf-0/spine-0", "spine-0/core-1", "host-3", "leaf-2/spine-3"}) {
+  for (const char* target : {"leaf-0/spine-0", "spine-0/core-2", "host-3", "leaf-2/spine-3"}) {
     const auto faulty =
         ApplyFaults(built.fabric,
                     std::vector<StaticFault>{
