@@ -13,7 +13,6 @@ namespace {
 
 // Larger buffers than any machine has, and small enough that sums of sizes cannot overflow.
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
-constexpr std::uint32_t kMostChannels = 1024;
 constexpr std::uint32_t kMostSlots = 4096;
 constexpr std::int64_t kMostSlices = std::int64_t{1} << 20;
 
@@ -60,10 +59,6 @@ void CheckSizes(const CollectiveSpec& spec, Diagnostics& problems) {
         fmt::format("slices of {} bytes cut {} bytes into more than {} parts", spec.slice.count(),
                     bytes, kMostSlices),
         fmt::format("use slices of {} bytes or more", bytes / kMostSlices + 1));
-  }
-  if (spec.channels == 0 || spec.channels > kMostChannels) {
-    Add(problems, "TL1504", fmt::format("{} channels is out of range", spec.channels),
-        fmt::format("use 1 to {}", kMostChannels));
   }
   if (spec.slots > kMostSlots) {
     Add(problems, "TL1504", fmt::format("{} slots is out of range", spec.slots),
@@ -165,7 +160,12 @@ Result<std::shared_ptr<const Schedule>> MakeSchedule(std::string_view algorithm,
                  fmt::format("{} is not an algorithm for {}", algorithm, ToString(spec.primitive)),
                  fmt::format("use {}", fmt::join(able, ", ")));
   }
-  if (Diagnostics problems = CheckSpec(spec, layout); !problems.empty()) {
+  Diagnostics problems = CheckSpec(spec, layout);
+  if (spec.channels == 0 || spec.channels > found->most_channels) {
+    Add(problems, "TL1504", fmt::format("{} cannot use {} channels", algorithm, spec.channels),
+        fmt::format("use 1 to {}", found->most_channels));
+  }
+  if (!problems.empty()) {
     return std::unexpected(std::move(problems));
   }
   return found->make(spec, layout);

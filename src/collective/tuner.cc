@@ -1,7 +1,6 @@
 #include "trunkline/collective/tuner.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "collective/registry.h"
@@ -33,14 +32,40 @@ std::vector<std::string> Names(Primitive primitive, const TunerLimits& limits) {
   return names;
 }
 
-std::vector<std::uint32_t> ChannelCounts(const GroupShape& shape, const TunerLimits& limits) {
+// NCCL gives up channels until each thread of each has a few bytes (2.30.7, src/enqueue.cc: 512
+// threads for simple and ll, 640 for ll128; 64, 8 and 8 bytes, for rings with ll of each rank).
+std::int64_t LeastBytesOfChannel(const Algorithm& algorithm, Protocol protocol,
+                                 std::uint32_t ranks) {
+  switch (protocol) {
+    case Protocol::kSimple:
+      return 512 * 64;
+    case Protocol::kLl:
+      return std::int64_t{512} * 8 * (algorithm.name == std::string_view("ring") ? ranks : 1);
+    case Protocol::kLl128:
+      return 640 * 8;
+  }
+  TL_CHECK(false, "unknown protocol");
+  return 1;
+}
+
+// One for each rank of a node, so that each NIC carries one, where groups span nodes and the buffer
+// is large enough; fewer, but as many on every NIC that is used, where it is not.
+std::uint32_t ChannelCount(const Algorithm& algorithm, Protocol protocol,
+                           const CollectiveSpec& spec, const GroupShape& shape,
+                           const TunerLimits& limits) {
   if (limits.channels) {
-    return {*limits.channels};
+    return *limits.channels;
   }
-  if (shape.nodes > 1 && shape.per_node > 1) {
-    return {1, shape.per_node};
+  if (shape.nodes == 1) {
+    return 1;
   }
-  return {1};
+  const std::int64_t worthwhile =
+      spec.bytes.count() / LeastBytesOfChannel(algorithm, protocol, shape.ranks);
+  std::uint32_t channels = std::min(shape.per_node, algorithm.most_channels);
+  while (channels > 1 && (channels > worthwhile || shape.per_node % channels != 0)) {
+    --channels;
+  }
+  return channels;
 }
 
 std::vector<Protocol> Protocols(const TunerLimits& limits) {
@@ -116,25 +141,26 @@ Result<std::vector<TunerCandidate>> RankCandidates(const CollectiveSpec& spec,
   std::vector<TunerCandidate> candidates;
   Diagnostics refusals;
   for (const std::string& name : Names(spec.primitive, limits)) {
-    for (const std::uint32_t channels : ChannelCounts(shape, limits)) {
+    const Algorithm* algorithm = FindAlgorithm(name);
+    for (const Protocol protocol : Protocols(limits)) {
       CollectiveSpec priced = spec;
-      priced.channels = channels;
+      if (algorithm != nullptr) {
+        priced.channels = ChannelCount(*algorithm, protocol, spec, shape, limits);
+      }
       // Only the algorithm knows whether the layout and the sizes fit.
       if (auto schedule = MakeSchedule(name, priced, layout); !schedule) {
         refusals = std::move(schedule.error());
         continue;
       }
-      for (const Protocol protocol : Protocols(limits)) {
-        candidates.push_back(Price(MustFind(name), protocol, priced, shape, network, transport));
-        candidates.back().chosen_by_default |= limits.algorithm.has_value();
-      }
+      candidates.push_back(Price(*algorithm, protocol, priced, shape, network, transport));
+      candidates.back().chosen_by_default |= limits.algorithm.has_value();
     }
   }
   if (candidates.empty()) {
     return std::unexpected(std::move(refusals));
   }
   std::ranges::stable_sort(candidates, {}, [](const TunerCandidate& candidate) {
-    return std::tuple(!candidate.chosen_by_default, candidate.cost(), candidate.channels);
+    return std::pair(!candidate.chosen_by_default, candidate.cost());
   });
   return candidates;
 }

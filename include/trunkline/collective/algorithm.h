@@ -64,6 +64,8 @@ struct Algorithm {
   bool in_nccl = false;
   // NCCL's latencies for trees apply rather than those for rings.
   bool is_tree = false;
+  // More channels than this are refused.
+  std::uint32_t most_channels = 1024;
   // Switches reduce or multicast (SHARP, NVLS): members need not send every copy themselves.
   bool reduces_in_network = false;
 };

@@ -103,9 +103,9 @@ class Schedule {
   virtual void ops(Participant participant, std::uint32_t channel, std::uint64_t first,
                    std::span<Op> out) const = 0;
 
-  // Participants of equal class run congruent programs on every channel: op for op the same kinds and
-  // sizes, and the op that first names a peer, in each direction, has the same index. A hint that
-  // spares engines from reading every program; they check it on samples. Default: not known.
+  // Participants of equal class run congruent programs on every channel: op for op the same kinds
+  // and sizes, and the op that first names a peer, in each direction, has the same index. A hint
+  // that spares engines from reading every program; they check it on samples. Default: not known.
   [[nodiscard]] virtual std::optional<std::uint32_t> program_class(Participant participant) const {
     (void)participant;
     return std::nullopt;

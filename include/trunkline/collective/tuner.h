@@ -54,9 +54,9 @@ struct TunerCandidate {
 // those chosen by default, then the others, each by cost. Never empty.
 //
 // The shape is that of NCCL's cost model, base + steps x latency + bytes / bandwidth, with NCCL's
-// latencies and each algorithm's own steps and bytes. Channels are tried as one, and as one for
-// each rank of a node where groups span nodes. There is no contention between the steps of a part,
-// nor with anything else.
+// latencies and each algorithm's own steps and bytes. Groups that span nodes get a channel for each
+// rank of a node, fewer where NCCL finds the buffer too small for them. There is no contention
+// between the steps of a part, nor with anything else.
 //
 // Costs are capped at weeks. Fails with what MakeSchedule says of `spec`, or of the last candidate
 // where `limits` leave none. REQUIRES: rates that are read are not 0.

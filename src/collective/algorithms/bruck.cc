@@ -11,7 +11,7 @@ namespace {
 // AllGather after Bruck et al. (IEEE TPDS 1997). A rank gathers blocks into scratch in the order
 // own, next, next but one, …; at step k it holds min(2^k, p) of them, sends as many as its partner
 // 2^k places before still lacks, and receives its next ones from 2^k places behind. Two copies turn
-// the order into that of ranks.
+// the order into that of ranks. Channels would cut the runs of blocks apart.
 class BruckSchedule : public ProgramSchedule<BruckSchedule> {
  public:
   BruckSchedule(const CollectiveSpec& spec, const GroupLayout& layout)
@@ -74,10 +74,6 @@ bool Supports(Primitive primitive) { return primitive == Primitive::kAllGather; 
 
 Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
                                              const GroupLayout& layout) {
-  if (spec.channels > 1) {
-    return Error("TL1504", "bruck sends runs of blocks, which channels would cut apart",
-                 "use one channel, or ring for several");
-  }
   return std::make_shared<BruckSchedule>(spec, layout);
 }
 
@@ -101,7 +97,8 @@ Algorithm BruckAlgorithm() {
           .cost = "all_gather: ceil(log2 p) steps, (p-1)/p n bytes sent by each rank",
           .supports = Supports,
           .make = Make,
-          .cost_terms = Terms};
+          .cost_terms = Terms,
+          .most_channels = 1};
 }
 
 }  // namespace trunkline
