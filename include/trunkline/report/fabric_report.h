@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "trunkline/fabric/analysis.h"
+
+// What `trunkline fabric` prints. Pure functions; texts end with a newline.
+namespace trunkline {
+
+// The same path with the NIC reading GPU memory itself and with data staged in host memory.
+struct PathComparison {
+  std::string from;
+  std::string to;
+  RoutingPolicy routing = RoutingPolicy::kAdaptive;
+  PathReport direct;
+  std::optional<PathReport> staged;  // absent where it is the same, or the node has no CPU
+};
+
+// TL1410 and TL1411, as TracePath.
+[[nodiscard]] Result<PathComparison> ComparePaths(const Fabric& fabric, RoutingPolicy routing,
+                                                  const std::string& from, const std::string& to);
+
+// Counts, oversubscription, bisection and hops at a glance.
+[[nodiscard]] std::string RenderFabricText(const BuiltFabric& built,
+                                           const FabricAnalysis& analysis);
+// The keys of docs/report.md's fabric result: gpus, nodes, nics, switches, links, oversubscription,
+// bisection, diameter_hops, mean_hops. Hops count switches.
+[[nodiscard]] std::string RenderFabricJson(const BuiltFabric& built,
+                                           const FabricAnalysis& analysis);
+
+[[nodiscard]] std::string RenderPathText(const PathComparison& paths);
+[[nodiscard]] std::string RenderPathJson(const PathComparison& paths);
+
+}  // namespace trunkline

@@ -1,0 +1,242 @@
+#include "trunkline/report/fabric_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "report/json_writer.h"
+#include "report/table.h"
+
+namespace trunkline {
+namespace {
+
+// Networks are spoken of in Gb/s, what is inside a server in GB/s.
+std::string HopRate(const PathHop& hop) {
+  return hop.kind == LinkKind::kNetwork ? ToString(hop.rate) : Humanize(hop.rate);
+}
+
+std::string Line(const char* name, const std::string& value) {
+  return fmt::format("{:<18}{}\n", name, value);
+}
+
+std::string Plural(std::uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", Grouped(static_cast<double>(count)), count == 1 ? one : many);
+}
+
+std::string BisectionText(const Bisection& bisection) {
+  const std::string value =
+      bisection.lower == bisection.upper
+          ? fmt::format("{} (exact)", Humanize(bisection.upper))
+          : fmt::format("between {} and {}", Humanize(bisection.lower), Humanize(bisection.upper));
+  return Line("bisection", value) + Wrap(bisection.method, std::string(18, ' '), 100);
+}
+
+std::string TierTable(const FabricCounts& counts) {
+  Table table(
+      {{"tier", Align::kLeft}, {"switches"}, {"ports used"}, {"cables up"}, {"oversubscription"}});
+  for (const TierSummary& tier : counts.tiers) {
+    table.Add({tier.name, Grouped(static_cast<double>(tier.switches)), fmt::to_string(tier.ports),
+               Grouped(static_cast<double>(tier.cables_up)),
+               tier.oversubscription > 0 ? fmt::format("{:.4g}:1", tier.oversubscription) : "top"});
+  }
+  return table.Text("  ");
+}
+
+bool SamePath(const PathReport& a, const PathReport& b) {
+  return std::ranges::equal(a.hops, b.hops, [](const PathHop& x, const PathHop& y) {
+    return x.from == y.from && x.to == y.to;
+  });
+}
+
+std::string PathTable(const PathReport& path) {
+  Table table({{"from", Align::kLeft},
+               {"to", Align::kLeft},
+               {"kind", Align::kLeft},
+               {"bandwidth"},
+               {"latency"},
+               {"forwarding"},
+               {"balanced over"}});
+  for (const PathHop& hop : path.hops) {
+    table.Add({hop.from, hop.to, ToString(hop.kind), HopRate(hop), Humanize(hop.latency),
+               hop.forwarding > Time() ? Humanize(hop.forwarding) : "",
+               hop.parallel > 1 ? fmt::format("{} links", hop.parallel) : ""});
+  }
+  return table.Text("  ") + fmt::format("  latency {}, a lone flow gets {}\n",
+                                        Humanize(path.latency), Humanize(path.limit));
+}
+
+// What analysis, which simulates nothing, has none of.
+void WriteEmptyRun(JsonWriter& json) {
+  json.Field("schema", "trunkline.fabric/1");
+  json.Field("status", "finished");
+  for (const char* key : {"engine", "seed", "time_s", "bound_s", "events"}) json.NullField(key);
+  for (const char* key : {"assumptions", "warnings"}) {
+    json.Key(key);
+    json.BeginArray();
+    json.EndArray();
+  }
+}
+
+void WriteBisection(JsonWriter& json, const FabricAnalysis& analysis) {
+  const Bisection& bisection = analysis.bisection;
+  json.Key("bisection");
+  json.Object([&] {
+    json.Key("value_Bps");
+    if (bisection.lower == bisection.upper) {
+      json.Value(bisection.upper.bytes_per_second());
+    } else {
+      json.Null();
+    }
+    json.Field("lower_Bps", bisection.lower.bytes_per_second());
+    json.Field("upper_Bps", bisection.upper.bytes_per_second());
+    json.Field("method", bisection.method);
+    json.Key("worst_half_by_unit_Bps");
+    if (analysis.worst_half_by_unit) {
+      json.Value(analysis.worst_half_by_unit->bytes_per_second());
+    } else {
+      json.Null();
+    }
+  });
+}
+
+void WritePath(JsonWriter& json, const PathReport& path) {
+  json.Object([&] {
+    json.Field("latency_s", path.latency);
+    json.Field("limit_Bps", path.limit.bytes_per_second());
+    json.Key("hops");
+    json.Objects(path.hops, [&](const PathHop& hop) {
+      json.Field("from", hop.from);
+      json.Field("to", hop.to);
+      json.Field("kind", ToString(hop.kind));
+      json.Field("rate_Bps", hop.rate.bytes_per_second());
+      json.Field("latency_s", hop.latency);
+      json.Field("forwarding_s", hop.forwarding);
+      json.Field("parallel", hop.parallel);
+    });
+  });
+}
+
+}  // namespace
+
+Result<PathComparison> ComparePaths(const Fabric& fabric, RoutingPolicy routing,
+                                    const std::string& from, const std::string& to) {
+  PathComparison paths{.from = from, .to = to, .routing = routing, .direct = {}, .staged = {}};
+  auto direct = TracePath(Router(fabric, {.policy = routing}), from, to);
+  if (!direct) return std::unexpected(std::move(direct.error()));
+  auto staged =
+      TracePath(Router(fabric, {.policy = routing, .gpudirect = GpuDirect::kOff}), from, to);
+  paths.direct = *std::move(direct);
+  if (staged && !SamePath(paths.direct, *staged)) paths.staged = *std::move(staged);
+  return paths;
+}
+
+std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& analysis) {
+  const FabricCounts& counts = analysis.counts;
+  const HopStatistics& hops = analysis.hops;
+  std::string text = fmt::format("{}: {}\n\n", built.kind, built.summary);
+  text += Line("nodes", fmt::format("{} of {}", Grouped(static_cast<double>(counts.nodes)),
+                                    Printable(built.node.name)));
+  text += Line("ends", fmt::format("{}, {}", Plural(counts.gpus, "GPU", "GPUs"),
+                                   Plural(counts.nics, "NIC", "NICs")));
+  text += Line("cables", fmt::format("{} to NICs, {} between switches",
+                                     Grouped(static_cast<double>(counts.host_cables)),
+                                     Grouped(static_cast<double>(counts.switch_cables))));
+  text += Line("", fmt::format("a full mesh of the NICs would take {}",
+                               Grouped(static_cast<double>(counts.full_mesh_cables))));
+  text += Line("oversubscription", fmt::format("{:.4g}:1", counts.oversubscription));
+  text += BisectionText(analysis.bisection);
+  if (analysis.worst_half_by_unit) {
+    text += Line("worst half", fmt::format("{}, among all halves of the leaves or scale units",
+                                           Humanize(*analysis.worst_half_by_unit)));
+  }
+  text +=
+      Line("hops", fmt::format("{:.4g} switches on average, {} at most ({} cables)",
+                               hops.mean_switches, hops.diameter_switches, hops.diameter_links));
+  if (hops.unreachable > 0) {
+    text += Line("", fmt::format("{} of NIC pairs in different nodes have no path",
+                                 Percent(hops.unreachable)));
+  }
+  return text + "\n" + TierTable(counts);
+}
+
+std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& analysis) {
+  const FabricCounts& counts = analysis.counts;
+  JsonWriter json(1);
+  json.BeginObject();
+  WriteEmptyRun(json);
+  json.Field("kind", built.kind);
+  json.Field("summary", built.summary);
+  json.Field("node", built.node.name);
+  json.Field("gpus", counts.gpus);
+  json.Field("nodes", counts.nodes);
+  json.Field("nics", counts.nics);
+  json.Key("switches");
+  json.Object([&] {
+    for (const TierSummary& tier : counts.tiers) json.Field(tier.name, tier.switches);
+  });
+  json.Key("links");
+  json.Object([&] {
+    json.Field("host", counts.host_cables);
+    json.Field("fabric", counts.switch_cables);
+    json.Field("full_mesh", counts.full_mesh_cables);
+  });
+  json.Field("oversubscription", counts.oversubscription);
+  json.Key("tiers");
+  json.Objects(counts.tiers, [&](const TierSummary& tier) {
+    json.Field("name", tier.name);
+    json.Field("switches", tier.switches);
+    json.Field("ports", tier.ports);
+    json.Field("cables_up", tier.cables_up);
+    json.Key("oversubscription");
+    if (tier.oversubscription > 0) {
+      json.Value(tier.oversubscription);
+    } else {
+      json.Null();
+    }
+  });
+  WriteBisection(json, analysis);
+  json.Field("diameter_hops", analysis.hops.diameter_switches);
+  json.Field("mean_hops", analysis.hops.mean_switches);
+  json.Field("diameter_links", analysis.hops.diameter_links);
+  json.Field("mean_links", analysis.hops.mean_links);
+  json.Field("unreachable", analysis.hops.unreachable);
+  json.NullField("cost");
+  json.EndObject();
+  return std::move(json).Take() + "\n";
+}
+
+std::string RenderPathText(const PathComparison& paths) {
+  std::string text = fmt::format("{} to {}, {} routing\n\n", Printable(paths.from),
+                                 Printable(paths.to), ToString(paths.routing));
+  if (!paths.staged) return text + PathTable(paths.direct);
+  text += "With GPUDirect RDMA the NIC reads and writes GPU memory:\n";
+  text += PathTable(paths.direct);
+  text += "\nWithout it data is staged in host memory, through the CPU:\n";
+  text += PathTable(*paths.staged);
+  const Time added = paths.staged->latency - paths.direct.latency;
+  text += fmt::format("\nGPUDirect RDMA saves {} hops and {} a message.\n",
+                      paths.staged->hops.size() - paths.direct.hops.size(), Humanize(added));
+  return text;
+}
+
+std::string RenderPathJson(const PathComparison& paths) {
+  JsonWriter json(1);
+  json.BeginObject();
+  WriteEmptyRun(json);
+  json.Field("from", paths.from);
+  json.Field("to", paths.to);
+  json.Field("routing", ToString(paths.routing));
+  json.Key("gpudirect");
+  WritePath(json, paths.direct);
+  json.Key("host_memory");
+  if (paths.staged) {
+    WritePath(json, *paths.staged);
+  } else {
+    json.Null();
+  }
+  json.EndObject();
+  return std::move(json).Take() + "\n";
+}
+
+}  // namespace trunkline

@@ -1,0 +1,72 @@
+#include "trunkline/report/fabric_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace trunkline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+BuiltFabric Build(const std::string& text) {
+  const auto spec = ParseFabricSpec(text);
+  EXPECT_TRUE(spec.has_value());
+  auto built = BuildFabric(spec.value_or(FabricSpec()));
+  EXPECT_TRUE(built.has_value());
+  return built ? *std::move(built) : BuiltFabric();
+}
+
+TEST(FabricReport, JsonHasTheKeysOfTheContract) {
+  const BuiltFabric built = Build("rail-optimized:node=dgx-h100,nodes=64");
+  const auto json = nlohmann::json::parse(RenderFabricJson(built, Analyse(built)));
+  EXPECT_EQ(json["gpus"], 512);
+  EXPECT_EQ(json["nodes"], 64);
+  EXPECT_EQ(json["nics"], 512);
+  EXPECT_EQ(json["switches"], (nlohmann::json{{"leaf", 16}, {"spine", 8}}));
+  EXPECT_EQ(json["links"]["host"], 512);
+  EXPECT_EQ(json["links"]["fabric"], 512);
+  EXPECT_EQ(json["links"]["full_mesh"], 512 * 511 / 2);
+  EXPECT_EQ(json["oversubscription"], 1.0);
+  EXPECT_EQ(json["bisection"]["value_Bps"], 256 * 50e9);
+  EXPECT_EQ(json["diameter_hops"], 3);
+  EXPECT_EQ(json["status"], "finished");
+  EXPECT_TRUE(json["time_s"].is_null());
+}
+
+TEST(FabricReport, TextNamesTheBisectionAndSaysWhetherItIsExact) {
+  const BuiltFabric exact = Build("fat-tree:k=4,link=100 Gb/s");
+  EXPECT_THAT(RenderFabricText(exact, Analyse(exact)), HasSubstr("100 GB/s (exact)"));
+  const BuiltFabric bounded = Build("fat-tree:children=[2,3],parents=[1,1]");
+  const std::string text = RenderFabricText(bounded, Analyse(bounded));
+  EXPECT_THAT(text, HasSubstr("between "));
+}
+
+TEST(FabricReport, PathShowsWhatGpuDirectChanges) {
+  const BuiltFabric built = Build("rail-optimized:node=dgx-h100,nodes=64");
+  const auto paths = ComparePaths(built.fabric, RoutingPolicy::kAdaptive, "gpu:0/3", "gpu:17/5");
+  ASSERT_TRUE(paths.has_value());
+  const std::string text = RenderPathText(*paths);
+  EXPECT_THAT(text, HasSubstr("leaf-3"));
+  EXPECT_THAT(text, HasSubstr("400 Gb/s"));
+  EXPECT_THAT(text, HasSubstr("32 links"));
+  // To a CPU and back at each end: four buses more.
+  EXPECT_THAT(text, HasSubstr("GPUDirect RDMA saves 4 hops"));
+  const auto json = nlohmann::json::parse(RenderPathJson(*paths));
+  EXPECT_EQ(json["gpudirect"]["hops"].size(), 8U);
+  EXPECT_EQ(json["host_memory"]["hops"].size(), 12U);
+}
+
+TEST(FabricReport, PathBetweenHostsHasOneForm) {
+  const BuiltFabric built = Build("fat-tree:k=4");
+  const auto paths = ComparePaths(built.fabric, RoutingPolicy::kEcmp, "host-0", "host-15");
+  ASSERT_TRUE(paths.has_value());
+  EXPECT_THAT(RenderPathText(*paths), Not(HasSubstr("GPUDirect")));
+  EXPECT_TRUE(nlohmann::json::parse(RenderPathJson(*paths))["host_memory"].is_null());
+}
+
+}  // namespace
+}  // namespace trunkline
