@@ -4,7 +4,9 @@
 //
 // Nothing in the model is fitted to these rows. Beside each table: the peer's error on the same
 // rows, and a null model, one constant share of peak for all rows, which is fitted to them.
+// Exit status 1 when a mean error is not the documented one any more.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -28,6 +30,7 @@ struct PublishedRow {
 struct PublishedTable {
   std::string title;
   std::string peer;
+  double documented_mean_error = 0;
   std::vector<PublishedRow> rows;
 };
 
@@ -82,6 +85,7 @@ Result<PublishedTable> ReadTable(const std::string& path) {
   std::int64_t sequence = 0;
   root.Require("title", table.title);
   root.Read("peer", table.peer);
+  root.Require("documented_mean_error", table.documented_mean_error);
   root.Require("vocabulary", vocabulary);
   root.Require("sequence", sequence);
   const auto rows = root.List("rows");
@@ -127,9 +131,10 @@ class ErrorSummary {
     max_ = std::max(max_, error);
     ++count_;
   }
+  [[nodiscard]] double mean() const { return sum_ / count_; }
   void Print(const char* who) const {
     if (count_ == 0) return;
-    std::printf("  %-24s mean %6.2f %%  max %6.2f %%\n", who, 100 * sum_ / count_, 100 * max_);
+    std::printf("  %-24s mean %6.2f %%  max %6.2f %%\n", who, 100 * mean(), 100 * max_);
   }
 
  private:
@@ -148,12 +153,15 @@ void PrintNullModel(const std::vector<double>& ideal, const std::vector<Publishe
   summary.Print("null model (fitted)");
 }
 
-bool Validate(const std::string& path, EngineKind engine) {
+int Refuse(const Diagnostics& problems) {
+  for (const Diagnostic& problem : problems) std::fputs(Format(problem).c_str(), stderr);
+  return 2;
+}
+
+// The exit status.
+int Validate(const std::string& path, EngineKind engine) {
   const auto table = ReadTable(path);
-  if (!table) {
-    for (const Diagnostic& problem : table.error()) std::fputs(Format(problem).c_str(), stderr);
-    return false;
-  }
+  if (!table) return Refuse(table.error());
   std::printf("%s, %s engine\n", table->title.c_str(), ToString(engine));
   std::printf("  %-8s %5s %-10s %9s %9s %8s   %8s %8s %8s %6s\n", "model", "GPUs", "recompute",
               "measured", "simulated", "error", "compute", "exposed", "bubble", "MFU");
@@ -162,10 +170,7 @@ bool Validate(const std::string& path, EngineKind engine) {
   std::vector<double> ideal;
   for (const PublishedRow& row : table->rows) {
     const auto result = Simulate(row, engine);
-    if (!result) {
-      for (const Diagnostic& problem : result.error()) std::fputs(Format(problem).c_str(), stderr);
-      return false;
-    }
+    if (!result) return Refuse(result.error());
     const IterationResult& step = *result->iteration;
     const double seconds = step.time.seconds();
     std::printf("  %-8s %5lld %-10s %7.2f s %7.2f s %+6.2f %%   %6.2f s %6.2f s %6.2f s %4.1f %%\n",
@@ -184,18 +189,23 @@ bool Validate(const std::string& path, EngineKind engine) {
   own.Print("Trunkline");
   peer.Print(table->peer.c_str());
   PrintNullModel(ideal, table->rows);
+  // Half a point: more is a change that the documents must tell.
+  const bool as_documented = std::abs(own.mean() - table->documented_mean_error) < 0.005;
+  if (!as_documented) {
+    std::printf("  documented mean error: %.2f %%\n", 100 * table->documented_mean_error);
+  }
   std::printf("\n");
-  return true;
+  return as_documented ? 0 : 1;
 }
 
 int Main(int argc, char** argv) {
-  EngineKind engine = EngineKind::kFlow;
+  EngineKind engine = EngineKind::kAnalytic;
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    if (argument == "analytic") {
-      engine = EngineKind::kAnalytic;
-    } else if (argument != "flow") {
+    if (argument == "flow") {
+      engine = EngineKind::kFlow;
+    } else if (argument != "analytic") {
       files.push_back(argument);
     }
   }
@@ -203,9 +213,9 @@ int Main(int argc, char** argv) {
     files = {TRUNKLINE_SOURCE_DIR "/validation/megatron-seqpar.yaml",
              TRUNKLINE_SOURCE_DIR "/validation/megatron-sc21.yaml"};
   }
-  bool good = true;
-  for (const std::string& file : files) good &= Validate(file, engine);
-  return good ? 0 : 2;
+  int status = 0;
+  for (const std::string& file : files) status = std::max(status, Validate(file, engine));
+  return status;
 }
 
 }  // namespace
