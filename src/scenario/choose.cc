@@ -1,7 +1,5 @@
 #include "scenario/choose.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
@@ -20,35 +18,67 @@ GroupLayout LayoutOf(const Fabric& fabric, const Placement& placement,
   return layout;
 }
 
-Result<CollectiveChoice> Choose(const CollectiveChoice& choice, const Wishes& wishes,
-                                const Router& router, const TransportModel& transport,
-                                const Placement& placement, const std::vector<RankId>& members) {
-  (void)transport;
-  CollectiveChoice chosen = choice;
-  const GroupLayout layout = LayoutOf(router.fabric(), placement, members);
-  if (chosen.algorithm == "auto") {
-    const auto able = std::ranges::find_if(Algorithms(), [&](const Algorithm& algorithm) {
-      return algorithm.supports(choice.spec.primitive);
-    });
-    if (able == Algorithms().end()) {
-      return Error("TL1207", fmt::format("no algorithm does {}", ToString(choice.spec.primitive)),
-                   "`trunkline catalog algorithms` lists what each does");
+namespace {
+
+// The slowest kind of bus that a path inside a node crosses.
+HopClass ClassOf(const Fabric& fabric, const std::vector<LinkId>& path) {
+  const bool peripheral = std::ranges::any_of(path, [&](LinkId link) {
+    const LinkKind kind = fabric.link(link).kind;
+    return kind == LinkKind::kPcie || kind == LinkKind::kSocket;
+  });
+  return peripheral ? HopClass::kPcie : HopClass::kNvlink;
+}
+
+}  // namespace
+
+Result<GroupNetwork> NetworkOf(const ChoiceInput& input, const GroupLayout& layout,
+                               const std::vector<RankId>& members) {
+  GroupNetwork network;
+  const DeviceId first = input.placement.endpoint(members.front());
+  bool inside = false;
+  bool outside = false;
+  std::uint32_t in_first_node = 1;
+  for (std::uint32_t i = 1; i < layout.size(); ++i) {
+    const bool same_node = layout.node[i] == layout.node[0];
+    in_first_node += same_node ? 1 : 0;
+    if (same_node ? inside : outside) continue;
+    const DeviceId other = input.placement.endpoint(members[i]);
+    const auto route = input.router.FindRoute(first, other, 0);
+    if (!route) return std::unexpected(route.error());
+    if (same_node) {
+      const auto path = input.router.FindPath(first, other, 0);
+      if (!path) return std::unexpected(path.error());
+      inside = true;
+      network.inside = route->limit;
+      network.inside_latency = route->latency;
+      network.inside_hop = ClassOf(input.router.fabric(), *path);
+    } else {
+      outside = true;
+      network.outside = route->limit;
+      network.outside_latency = route->latency;
     }
-    chosen.algorithm = able->name;
   }
-  if (wishes.protocol) chosen.protocol = *wishes.protocol;
-  if (wishes.channels > 0) {
-    chosen.spec.channels = wishes.channels;
-  } else if (layout.uniform() && layout.node_count() > 1) {
-    // A ring a rail, so that every NIC of a node carries one.
-    chosen.spec.channels = layout.size() / layout.node_count();
-  }
+  network.node_outside =
+      network.outside * std::max(1U, std::min(in_first_node, input.nics_per_node));
+  return network;
+}
+
+Result<CollectiveChoice> Choose(const ChoiceInput& input, const CollectiveChoice& choice,
+                                const TunerLimits& limits, const std::vector<RankId>& members) {
+  const GroupLayout layout = LayoutOf(input.router.fabric(), input.placement, members);
+  const auto network = NetworkOf(input, layout, members);
+  if (!network) return std::unexpected(network.error());
+  const auto candidates = RankCandidates(choice.spec, layout, *network, input.transport, limits);
+  if (!candidates) return std::unexpected(candidates.error());
+  const TunerCandidate& best = candidates->front();
+  CollectiveChoice chosen = choice;
+  chosen.algorithm = best.algorithm;
+  chosen.protocol = best.protocol;
+  chosen.spec.channels = best.channels;
   return chosen;
 }
 
-Result<std::vector<CollectiveChoice>> ChooseAll(const TaskGraph& graph, const Router& router,
-                                                const TransportModel& transport,
-                                                const Placement& placement) {
+Result<std::vector<CollectiveChoice>> ChooseAll(const ChoiceInput& input, const TaskGraph& graph) {
   std::vector<CollectiveChoice> choices(graph.collectives().begin(), graph.collectives().end());
   std::vector<char> done(choices.size(), 0);
   std::vector<char> seen(graph.program_count(), 0);
@@ -59,10 +89,13 @@ Result<std::vector<CollectiveChoice>> ChooseAll(const TaskGraph& graph, const Ro
     for (const Task& task : graph.program(index).tasks) {
       if (task.kind != TaskKind::kCollective || done[task.collective] != 0) continue;
       done[task.collective] = 1;
-      auto chosen = Choose(choices[task.collective], {}, router, transport, placement,
-                           graph.members(graph.communicator(RankId{r}, task.role)));
+      CollectiveChoice& choice = choices[task.collective];
+      TunerLimits limits;
+      if (choice.algorithm != "auto") limits.algorithm = choice.algorithm;
+      auto chosen =
+          Choose(input, choice, limits, graph.members(graph.communicator(RankId{r}, task.role)));
       if (!chosen) return std::unexpected(chosen.error());
-      choices[task.collective] = std::move(*chosen);
+      choice = std::move(*chosen);
     }
   }
   return choices;

@@ -1,36 +1,43 @@
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <vector>
 
 #include "trunkline/base/diagnostics.h"
+#include "trunkline/collective/tuner.h"
 #include "trunkline/fabric/placement.h"
 #include "trunkline/fabric/route.h"
 #include "trunkline/workload/task_graph.h"
 
 namespace trunkline {
 
-// What a run fixes beforehand; whatever is left open is chosen by cost.
-struct Wishes {
-  std::optional<Protocol> protocol;
-  std::uint32_t channels = 0;  // 0: open
-};
-
 // How the members of a group sit in the nodes of the fabric.
 [[nodiscard]] GroupLayout LayoutOf(const Fabric& fabric, const Placement& placement,
                                    const std::vector<RankId>& members);
 
-// `choice` with algorithm, protocol and channels for the group: those named are kept, "auto" is
-// replaced.
-[[nodiscard]] Result<CollectiveChoice> Choose(const CollectiveChoice& choice, const Wishes& wishes,
-                                              const Router& router, const TransportModel& transport,
-                                              const Placement& placement,
+// What choosing reads of a run.
+struct ChoiceInput {
+  const Router& router;
+  const TransportModel& transport;
+  const Placement& placement;
+  std::uint32_t nics_per_node = 1;
+};
+
+// The links between the members of a group, as the tuner sees them: those of its first pair inside
+// a node and of its first pair across nodes.
+[[nodiscard]] Result<GroupNetwork> NetworkOf(const ChoiceInput& input, const GroupLayout& layout,
+                                             const std::vector<RankId>& members);
+
+// `choice` with algorithm, protocol and channels for the group: what `limits` names is kept, the
+// rest is chosen by cost.
+[[nodiscard]] Result<CollectiveChoice> Choose(const ChoiceInput& input,
+                                              const CollectiveChoice& choice,
+                                              const TunerLimits& limits,
                                               const std::vector<RankId>& members);
 
-// The choices of every collective of a graph, each for the first group that runs it.
-[[nodiscard]] Result<std::vector<CollectiveChoice>> ChooseAll(const TaskGraph& graph,
-                                                              const Router& router,
-                                                              const TransportModel& transport,
-                                                              const Placement& placement);
+// The choices of every collective of a graph, each for the first group that runs it; algorithms
+// that the graph names are kept.
+[[nodiscard]] Result<std::vector<CollectiveChoice>> ChooseAll(const ChoiceInput& input,
+                                                              const TaskGraph& graph);
 
 }  // namespace trunkline

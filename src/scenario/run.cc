@@ -85,6 +85,11 @@ class Run {
     return {};
   }
 
+  [[nodiscard]] ChoiceInput Inputs() const {
+    return {*result_.router, result_.transport, result_.placement,
+            scenario_.cluster.fabric->node.nics};
+  }
+
   Result<void> Simulate(const TaskGraph& graph) {
     EngineOptions options;
     options.handshake = options_.handshake;
@@ -123,8 +128,7 @@ class Run {
     result_.warnings.insert(result_.warnings.end(), training.warnings.begin(),
                             training.warnings.end());
     if (auto placed = Place(training.graph->ranks()); !placed) return placed;
-    auto choices =
-        ChooseAll(*training.graph, *result_.router, result_.transport, result_.placement);
+    auto choices = ChooseAll(Inputs(), *training.graph);
     if (!choices) return std::unexpected(choices.error());
     const ResolvedGraph graph(*training.graph, std::move(*choices));
     if (auto done = Simulate(graph); !done) return done;
@@ -138,6 +142,10 @@ class Run {
     if (auto placed = Place(job.ranks); !placed) return placed;
     std::vector<RankId> members;
     std::vector<DeviceId> endpoints;
+    TunerLimits limits;
+    if (job.algorithm != "auto") limits.algorithm = job.algorithm;
+    limits.protocol = job.protocol;
+    if (job.channels > 0) limits.channels = job.channels;
     for (std::uint32_t r = 0; r < job.ranks; ++r) {
       members.push_back(RankId{r});
       endpoints.push_back(result_.placement.endpoint(RankId{r}));
@@ -148,9 +156,7 @@ class Run {
       wanted.spec.bytes = size;
       wanted.spec.element_bytes = job.element_bytes;
       wanted.spec.root = job.root;
-      wanted.algorithm = job.algorithm;
-      auto choice = Choose(wanted, {job.protocol, job.channels}, *result_.router, result_.transport,
-                           result_.placement, members);
+      auto choice = Choose(Inputs(), wanted, limits, members);
       if (!choice) return std::unexpected(choice.error());
       const auto bound = LowerBound(*result_.router, result_.transport, *choice, endpoints);
       if (!bound) return std::unexpected(bound.error());
