@@ -35,6 +35,10 @@ bool TrunksAreAlike(const Fabric& fabric) {
   return true;
 }
 
+std::string Switches(std::size_t count) {
+  return count == 1 ? "one switch" : fmt::format("{} switches", count);
+}
+
 bool IsNetworkEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceKind::kHost; }
 
 }  // namespace
@@ -231,11 +235,10 @@ std::unexpected<Diagnostics> Router::Tables::NoWay(DeviceId src, DeviceId dst) c
       far_side = fabric_.name(fabric_.link(link).to);
     }
   }
-  return Error(
-      "TL1410", what,
-      fmt::format("{} reaches {} switches, and no cable joins any of them to {} or beyond; "
-                  "forward inside the node first, or join them by a higher tier",
-                  fabric_.name(source_nic), reached.size() - 1, far_side));
+  return Error("TL1410", what,
+               fmt::format("{} reaches {}, and no cable leads from there to {} or beyond; "
+                           "forward inside the node first, or join them by a higher tier",
+                           fabric_.name(source_nic), Switches(reached.size() - 1), far_side));
 }
 
 Router::Router(const Fabric& fabric, RouterOptions options) : fabric_(&fabric), options_(options) {

@@ -73,6 +73,7 @@ struct Builder {
 [[nodiscard]] const Builder& ClosBuilder();
 [[nodiscard]] const Builder& FatTreeBuilder();
 [[nodiscard]] const Builder& RailOptimizedBuilder();
+[[nodiscard]] const Builder& DragonflyBuilder();
 
 // Every builder, in the order in which they are listed to people.
 [[nodiscard]] std::span<const Builder* const> Builders();

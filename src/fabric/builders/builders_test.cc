@@ -11,6 +11,7 @@
 namespace trunkline {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 struct Counts {
@@ -257,6 +258,63 @@ TEST(Tree, TapersEveryUplink) {
   const auto leaf = built.fabric.Find("leaf-2");
   ASSERT_EQ(leaf.size(), 1U);
   EXPECT_EQ(built.fabric.link(built.fabric.out(leaf[0]).back()).rate, Rate::GigabitsPerSecond(200));
+}
+
+// The switches on the path, by number.
+std::vector<std::uint32_t> SwitchesBetween(const Fabric& fabric, std::size_t src, std::size_t dst) {
+  const Router router(fabric, {.policy = RoutingPolicy::kStatic});
+  const auto path = router.FindPath(fabric.endpoints()[src], fabric.endpoints()[dst], 0);
+  EXPECT_TRUE(path.has_value());
+  std::vector<std::uint32_t> switches;
+  for (LinkId link : path.value_or(std::vector<LinkId>())) {
+    const Device& to = fabric.device(fabric.link(link).to);
+    if (to.kind == DeviceKind::kSwitch) switches.push_back(to.local);
+  }
+  return switches;
+}
+
+TEST(SimGrid, FatTreeOfTwoLevelsIsRoutedByDestinationModuloK) {
+  // FAT_TREE "2;16,16;1,16;1,1": up to spine dst mod 16, which reaches every leaf.
+  const BuiltFabric built = Build("fat-tree:children=[16,16],parents=[1,16]");
+  ASSERT_EQ(built.fabric.endpoints().size(), 256U);
+  for (std::size_t dst : {16U, 37U, 255U}) {
+    EXPECT_THAT(SwitchesBetween(built.fabric, 3, dst), ElementsAre(0, dst % 16, dst / 16));
+  }
+  EXPECT_THAT(SwitchesBetween(built.fabric, 3, 9), ElementsAre(0));
+}
+
+TEST(SimGrid, FatTreeOfThreeLevelsDividesTheDestinationAtEveryLevel) {
+  // FAT_TREE "3;16,16,16;1,16,16;1,1,1": spine dst mod 16 of the pod, then the (dst / 16) mod 16-th
+  // of its 16 cores, numbered 16 apart.
+  const BuiltFabric built = Build("fat-tree:children=[16,16,16],parents=[1,16,16]");
+  ASSERT_EQ(built.fabric.endpoints().size(), 4096U);
+  for (std::size_t dst : {300U, 1234U, 4095U}) {
+    const std::size_t digit = dst % 16;
+    EXPECT_THAT(
+        SwitchesBetween(built.fabric, 0, dst),
+        ElementsAre(0, digit, digit + 16 * (dst / 16 % 16), dst / 256 * 16 + digit, dst / 16));
+  }
+}
+
+TEST(SimGrid, DragonflyGoesThroughTheOneLinkBetweenTwoGroups) {
+  // DRAGONFLY "8,4;1,1;8,1;4": group i reaches group j from its router j, and arrives at router i.
+  const BuiltFabric built = Build("dragonfly:groups=8,routers=8,ends=4,global=4,link=400 Gb/s");
+  ASSERT_EQ(built.fabric.endpoints().size(), 256U);
+  // Host 5: group 0, router 1. Host 4 x (8 x 3 + 6) = 120: group 3, router 6.
+  EXPECT_THAT(SwitchesBetween(built.fabric, 5, 120), ElementsAre(1, 3, 24, 24 + 6));
+  const Counts counts = CountsOf(built.fabric);
+  EXPECT_EQ(counts.switches[1], 64U);
+  EXPECT_EQ(counts.switch_cables, 8U * 28 + 28);
+  const auto global = built.fabric.Find("leaf-3");
+  EXPECT_EQ(built.fabric.link(built.fabric.out(global[0]).back()).rate,
+            Rate::GigabitsPerSecond(1600));
+}
+
+TEST(Dragonfly, HasTheCountsOfItsFormulas) {
+  // g a p ends, g a (a - 1) / 2 local and g (g - 1) / 2 global links.
+  const Counts counts = Count("dragonfly:groups=9,routers=32,ends=16");
+  EXPECT_EQ(counts.nodes, 9U * 32 * 16);
+  EXPECT_EQ(counts.switch_cables, 9U * 32 * 31 / 2 + 9 * 8 / 2);
 }
 
 TEST(Build, RadixTooSmallNamesTheSmallestThatWorks) {

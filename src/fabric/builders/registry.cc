@@ -7,8 +7,8 @@
 namespace trunkline {
 namespace {
 
-constexpr std::array kMakers = {&SingleSwitchBuilder, &TreeBuilder, &ClosBuilder, &FatTreeBuilder,
-                                &RailOptimizedBuilder};
+constexpr std::array kMakers = {&SingleSwitchBuilder, &TreeBuilder,          &ClosBuilder,
+                                &FatTreeBuilder,      &RailOptimizedBuilder, &DragonflyBuilder};
 
 }  // namespace
 
