@@ -9,32 +9,22 @@
 namespace trunkline {
 
 StepCosts::StepCosts(const EngineInput& input)
-    : input_(input),
-      cuts_(input.router),
-      endpoints_of_program_(input.graph.program_count()),
-      load_of_program_(input.graph.program_count()) {
+    : input_(input), cuts_(input.router), endpoints_of_program_(input.graph.program_count()) {
   for (std::uint32_t r = 0; r < input.graph.ranks(); ++r) {
     endpoints_of_program_[input.graph.program_of(RankId(r))].push_back(endpoint(RankId(r)));
   }
 }
 
-const CutLoad& StepCosts::LoadOf(std::uint32_t program) {
-  std::optional<CutLoad>& load = load_of_program_[program];
-  if (!load) load = cuts_.LoadOf(endpoints_of_program_[program]);
-  return *load;
-}
-
-// All ranks of the programs that the members run communicate side by side.
-CutLoad StepCosts::LoadOf(const std::vector<RankId>& members) {
-  std::set<std::uint32_t> programs;
-  for (const RankId member : members) programs.insert(input_.graph.program_of(member));
-  if (programs.size() == 1) return LoadOf(*programs.begin());
+const CutLoad& StepCosts::LoadOf(const std::set<std::uint32_t>& programs) {
+  const auto [known, added] = loads_.try_emplace(programs);
+  if (!added) return known->second;
   std::vector<DeviceId> endpoints;
   for (const std::uint32_t program : programs) {
     const std::vector<DeviceId>& more = endpoints_of_program_[program];
     endpoints.insert(endpoints.end(), more.begin(), more.end());
   }
-  return cuts_.LoadOf(endpoints);
+  known->second = cuts_.LoadOf(endpoints);
+  return known->second;
 }
 
 Result<std::uint32_t> StepCosts::Group(CommunicatorId id) {
@@ -42,10 +32,13 @@ Result<std::uint32_t> StepCosts::Group(CommunicatorId id) {
   if (!added) return known->second;
   std::vector<RankId> members = input_.graph.members(id);
   std::vector<DeviceId> endpoints;
-  for (const RankId member : members) endpoints.push_back(endpoint(member));
-  const CutLoad load = LoadOf(members);
-  auto model =
-      GroupModel::Make(input_.router, input_.transport, cuts_, std::move(endpoints), &load);
+  std::set<std::uint32_t> programs;
+  for (const RankId member : members) {
+    endpoints.push_back(endpoint(member));
+    programs.insert(input_.graph.program_of(member));
+  }
+  auto model = GroupModel::Make(input_.router, input_.transport, cuts_, std::move(endpoints),
+                                &LoadOf(programs));
   if (!model) return std::unexpected(model.error());
   groups_.push_back({.members = std::move(members),
                      .model = std::move(*model),
@@ -75,8 +68,8 @@ Result<Time> StepCosts::Bound(std::uint32_t group, std::uint32_t collective) {
 Result<StepCosts::Message> StepCosts::Peer(RankId from, RankId to) {
   const auto route = input_.router.FindRoute(endpoint(from), endpoint(to), 0);
   if (!route) return std::unexpected(route.error());
-  const auto rate = cuts_.FairRate(endpoint(from), LoadOf(input_.graph.program_of(from)),
-                                   endpoint(to), LoadOf(input_.graph.program_of(to)));
+  const auto rate = cuts_.FairRate(endpoint(from), LoadOf({input_.graph.program_of(from)}),
+                                   endpoint(to), LoadOf({input_.graph.program_of(to)}));
   const Time step = input_.transport.step_latency[static_cast<std::size_t>(
       Protocol::kSimple)][static_cast<std::size_t>(HopClassOf(input_.router.fabric(), *route))];
   return Message{.per_byte = 1 / std::min(rate, route->limit.bytes_per_second()),

@@ -47,14 +47,14 @@ class StepCosts {
     std::vector<std::optional<Time>> times;  // by collective
   };
 
-  [[nodiscard]] const CutLoad& LoadOf(std::uint32_t program);
-  [[nodiscard]] CutLoad LoadOf(const std::vector<RankId>& members);
+  // All ranks of these programs communicate side by side.
+  [[nodiscard]] const CutLoad& LoadOf(const std::set<std::uint32_t>& programs);
   [[nodiscard]] DeviceId endpoint(RankId rank) const { return input_.placement.endpoint(rank); }
 
   const EngineInput input_;
   FabricCuts cuts_;
   std::vector<std::vector<DeviceId>> endpoints_of_program_;
-  std::vector<std::optional<CutLoad>> load_of_program_;
+  std::map<std::set<std::uint32_t>, CutLoad> loads_;  // by programs
   std::map<CommunicatorId, std::uint32_t> index_;
   std::vector<GroupCosts> groups_;
 };
