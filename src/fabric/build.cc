@@ -61,11 +61,16 @@ Diagnostics CheckValues(const FabricSpec& spec, const Builder& builder) {
 }
 
 // Refuses what would not fit in memory, before any of it is allocated.
-std::optional<std::string> TooLarge(const NetworkPlan& plan, double ends) {
+std::optional<std::string> TooLarge(const NetworkPlan& plan, const NodeTemplate& node,
+                                    double ends) {
   const auto over = [](const char* what, double count, double limit) {
     return fmt::format("{:.3g} {}, at most {:.3g} are supported", count, what, limit);
   };
   if (ends > kMaxEnds) return over("NICs", ends, kMaxEnds);
+  const double devices = static_cast<double>(plan.nodes) * static_cast<double>(node.devices.size());
+  const double buses = static_cast<double>(plan.nodes) * static_cast<double>(node.buses.size());
+  if (devices > kMaxDevices) return over("devices in nodes", devices, kMaxDevices);
+  if (buses > kMaxCables) return over("buses in nodes", buses, kMaxCables);
   if (plan.switches > kMaxSwitches) return over("switches", plan.switches, kMaxSwitches);
   if (plan.cables > kMaxCables) return over("cables", plan.cables, kMaxCables);
   const double records = plan.destinations * plan.switches;
@@ -109,7 +114,7 @@ Result<BuiltFabric> BuildFabric(const FabricSpec& spec) {
   }
   auto plan = builder->plan(parameters);
   if (!plan) return std::unexpected(std::move(plan.error()));
-  if (const auto why = TooLarge(*plan, parameters.ends(plan->nodes))) {
+  if (const auto why = TooLarge(*plan, *node, parameters.ends(plan->nodes))) {
     return Error("TL1404", "the fabric is too large: " + *why, "use fewer nodes or a larger radix");
   }
 

@@ -87,6 +87,7 @@ inline constexpr std::uint32_t kMaxNodes = 262'144;
 inline constexpr double kMaxEnds = 262'144;
 inline constexpr double kMaxSwitches = 65'536;
 inline constexpr double kMaxCables = 4e6;
+inline constexpr double kMaxDevices = 4e6;  // in nodes
 // Routing keeps one record per destination and switch.
 inline constexpr double kMaxRoutingRecords = 1.5e8;
 inline constexpr std::int64_t kMaxRadix = 4096;
