@@ -105,8 +105,8 @@ TEST(Analytic, StartsACollectiveWhenTheLastMemberComes) {
   // 2 steps of 1 MB at 10 GB/s and 2 us.
   const Timeline timeline = Simulate(Crossbar(2, Rate::GigabytesPerSecond(10), Us(1)), graph);
   EXPECT_EQ(timeline.end, Us(70 + 204));
-  EXPECT_EQ(timeline.ranks[0].bubble, Us(60));
-  EXPECT_EQ(timeline.ranks[0].exposed_communication, Us(204));
+  EXPECT_EQ(timeline.ranks[0].exposed_communication, Us(60 + 204));
+  EXPECT_EQ(timeline.ranks[1].exposed_communication, Us(204));
   ASSERT_EQ(timeline.collectives.size(), 1U);
   EXPECT_EQ(timeline.collectives[0].group_size, 2U);
   EXPECT_EQ(timeline.collectives[0].total, Us(60 + 204));
@@ -140,6 +140,20 @@ TEST(Analytic, RepresentsCongruentRanksByOne) {
   EXPECT_EQ(timeline.spans[2].rank, RankId{5});
   EXPECT_EQ(timeline.spans[2].end, timeline.end);
   EXPECT_EQ(timeline.collectives[0].count, 3U);
+}
+
+TEST(Analytic, ChargesALoneRankNothing) {
+  TableGraph graph;
+  graph.AddCollective(Choice(Primitive::kAllReduce, 2 * kMega));
+  const auto program = graph.AddProgram({{.kind = TaskKind::kCollective, .stream = 1}});
+  graph.AddCommunicator(0, {graph.AddRank(program)});
+  const Fabric fabric = Crossbar(2, Rate::GigabytesPerSecond(10), Us(1));
+  const Router router(fabric, {});
+  const TransportModel transport = DefaultTransport(TransportKind::kInfiniband);
+  const auto placement = PackedPlacement(fabric, 1);
+  const auto timeline = RunAnalytic({router, transport, graph, *placement}, {});
+  ASSERT_TRUE(timeline.has_value());
+  EXPECT_EQ(timeline->end, Time());
 }
 
 TEST(Analytic, SaysThatTimePassesItsHorizon) {

@@ -39,13 +39,13 @@ Result<Time> CollectiveTime(GroupModel& group, const CollectiveChoice& choice) {
                  fmt::format("the analytic engine has no closed form for '{}'", choice.algorithm),
                  "use engine: flow, which runs the schedule itself");
   }
-  const Time base = BaseLatency(group.transport(), choice);
-  if (group.ranks() == 1) return base;
+  if (group.ranks() == 1) return Time();  // nothing is launched
   group.set_protocol(choice.protocol);
   const double seconds =
       form->second({.group = group, .spec = choice.spec, .schedule = **schedule});
   if (group.failure()) return std::unexpected(*group.failure());
-  return std::min(Time::Horizon(), base + SaturatingTime(seconds));
+  return std::min(Time::Horizon(),
+                  BaseLatency(group.transport(), choice) + SaturatingTime(seconds));
 }
 
 }  // namespace trunkline

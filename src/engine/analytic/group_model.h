@@ -64,6 +64,11 @@ class GroupModel {
   // How long a put of the loaded step keeps its sender busy, message overhead included.
   [[nodiscard]] double BusySeconds(std::uint32_t from, std::uint32_t to, double bytes);
 
+  // The same when nothing else moves.
+  [[nodiscard]] double LoneSeconds(std::uint32_t from, std::uint32_t to, double bytes) {
+    return transport_->message_overhead.seconds() + bytes * WayOf(from, to).per_byte;
+  }
+
   // The first route that could not be found, if any: results are void then.
   [[nodiscard]] const std::optional<Diagnostics>& failure() const { return failure_; }
 

@@ -15,7 +15,8 @@ struct Edge {
   std::uint32_t to = 0;
 };
 
-// The hops of edges that are all in use at once, each by `flows` puts of `bytes`.
+// The hops of edges that are all in use at once, each by `flows` puts of `bytes`. The busiest set
+// the pace, so their puts meet all the time; on the way through the others a put is alone.
 std::vector<RingHop> HopsOf(GroupModel& group, std::span<const Edge> edges, double bytes,
                             std::uint32_t flows = 1) {
   group.LoadStep([&](const auto& visit) {
@@ -23,9 +24,15 @@ std::vector<RingHop> HopsOf(GroupModel& group, std::span<const Edge> edges, doub
   });
   std::vector<RingHop> hops;
   hops.reserve(edges.size());
+  double busiest = 0;
   for (const Edge& edge : edges) {
     hops.push_back({.busy = group.BusySeconds(edge.from, edge.to, bytes * flows),
                     .latency = group.WayOf(edge.from, edge.to).latency});
+    busiest = std::max(busiest, hops.back().busy);
+  }
+  for (std::size_t i = 0; i < hops.size(); ++i) {
+    if (hops[i].busy < busiest * (1 - 1e-9))
+      hops[i].busy = group.LoneSeconds(edges[i].from, edges[i].to, bytes);
   }
   return hops;
 }

@@ -207,6 +207,7 @@ Result<StepRun::Progress> StepRun::Meet(std::uint32_t rank, std::uint32_t task, 
   if (!states_[rank].entered[stream]) {
     states_[rank].entered[stream] = true;
     ranks_[rank].times[task].start = ready;
+    ranks_[rank].times[task].sent = ready;
     meeting.start = std::max(meeting.start, ready);
     if (++meeting.arrived == meetings.ranks.size()) {
       const auto time = costs_.Collective(group, what.collective);
@@ -220,7 +221,6 @@ Result<StepRun::Progress> StepRun::Meet(std::uint32_t rank, std::uint32_t task, 
     }
   }
   if (meeting.end == kUnknown) return Progress::kBlocked;
-  ranks_[rank].times[task].sent = meeting.start;
   ranks_[rank].times[task].end = meeting.end;
   return Progress::kDone;
 }

@@ -64,7 +64,7 @@ class SliceTravel {
       for (const auto& [start, child] : puts) {
         const Way& way = group_.WayOf(child, *parent);
         double& busy = group_.SameNode(child, *parent) ? busy_inside : busy_outside;
-        busy = std::max(busy, start) + Overhead() + meeting * bytes_ * way.per_byte;
+        busy = std::max(busy, start) + group_.LoneSeconds(child, *parent, meeting * bytes_);
         ready[*parent] = std::max(ready[*parent], busy + way.latency);
       }
     }
@@ -93,8 +93,6 @@ class SliceTravel {
   }
 
  private:
-  [[nodiscard]] double Overhead() const { return group_.transport().message_overhead.seconds(); }
-
   // How many trees' slices are at `parent` at the same time.
   [[nodiscard]] double Meeting(const OrderedTree& tree, Participant parent) const {
     return static_cast<double>(std::ranges::count_if(trees_, [&](const OrderedTree& other) {
