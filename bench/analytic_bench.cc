@@ -3,9 +3,9 @@
 //   analytic_bench collectives [NODES]     every algorithm over NODES (2048) dgx-h100,
 //   rail-optimized analytic_bench training CONFIG.json    Llama-3.1-405B's plan on 16,384 GPUs: TP
 //   8, PP 16, DP 128
-#include <ctime>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string_view>
 
 #include "scenario/choose.h"
@@ -64,6 +64,51 @@ int Collectives(std::uint32_t nodes) {
   return 0;
 }
 
+// One row: both engines on an AllReduce, AllToAll, AllGather or Broadcast of `bytes`.
+int Compare(const Router& router, const CollectiveChoice& choice) {
+  const TransportModel transport = DefaultTransport(TransportKind::kInfiniband);
+  const auto ranks = static_cast<std::uint32_t>(router.fabric().endpoints().size());
+  const auto placement = PackedPlacement(router.fabric(), ranks);
+  const auto graph = SingleCollective(choice, ranks);
+  const EngineInput input{router, transport, *graph, *placement};
+  const auto analytic = RunAnalytic(input, {});
+  const auto flow = RunFlow(input, {});
+  if (!analytic) return Fail(analytic.error());
+  if (!flow) return Fail(flow.error());
+  std::printf("| %s %s | %u | %lld | %.1f | %.1f | %+.2f %% |\n", choice.algorithm.c_str(),
+              ToString(choice.spec.primitive), choice.spec.channels,
+              static_cast<long long>(choice.spec.bytes.count()), analytic->end.seconds() * 1e6,
+              flow->end.seconds() * 1e6, 100 * (analytic->end.seconds() / flow->end.seconds() - 1));
+  return 0;
+}
+
+int Agreement(std::uint32_t nodes) {
+  const auto built = BuildRail(nodes);
+  if (!built) return Fail(built.error());
+  const Router router(built->fabric, {});
+  std::puts("| algorithm | channels | bytes | analytic us | flow us | difference |");
+  std::puts("|---|---|---|---|---|---|");
+  for (const Algorithm& algorithm : Algorithms()) {
+    if (algorithm.reduces_in_network) continue;
+    for (const Primitive primitive : {Primitive::kAllReduce, Primitive::kAllToAll,
+                                      Primitive::kAllGather, Primitive::kBroadcast}) {
+      if (!algorithm.supports(primitive)) continue;
+      for (const std::uint32_t channels : {1U, 8U}) {
+        if (channels > 1 && algorithm.name == std::string_view("bruck")) continue;  // TL1504
+        for (const std::int64_t bytes : {1LL << 12, 1LL << 22, 1LL << 30}) {
+          CollectiveChoice choice;
+          choice.algorithm = algorithm.name;
+          choice.spec.primitive = primitive;
+          choice.spec.bytes = Bytes(bytes);
+          choice.spec.channels = channels;
+          if (const int status = Compare(router, choice); status != 0) return status;
+        }
+      }
+    }
+  }
+  return 0;
+}
+
 int Training(const char* config) {
   const auto model = ReadModelConfig(config);
   if (!model) return Fail(model.error());
@@ -87,7 +132,7 @@ int Training(const char* config) {
   const Router router(built->fabric, {});
   const TransportModel transport = DefaultTransport(TransportKind::kRocev2);
   const auto placement = PackedPlacement(built->fabric, 16'384);
-  auto choices = ChooseAll(*workload->graph, router, transport, *placement);
+  auto choices = ChooseAll({router, transport, *placement, built->node.nics}, *workload->graph);
   if (!choices) return Fail(choices.error());
   const ResolvedGraph graph(*workload->graph, *std::move(choices));
   return Measure("llama-3.1-405b step", {router, transport, graph, *placement}) ? 0 : 1;
@@ -101,7 +146,12 @@ int main(int argc, char** argv) {
   if (what == "collectives") {
     return trunkline::Collectives(argc > 2 ? static_cast<std::uint32_t>(std::atoi(argv[2])) : 2048);
   }
+  if (what == "agreement") {
+    return trunkline::Agreement(argc > 2 ? static_cast<std::uint32_t>(std::atoi(argv[2])) : 8);
+  }
   if (what == "training" && argc == 3) return trunkline::Training(argv[2]);
-  std::fputs("usage: analytic_bench collectives [NODES] | training CONFIG.json\n", stderr);
+  std::fputs(
+      "usage: analytic_bench collectives [NODES] | agreement [NODES] | training CONFIG.json\n",
+      stderr);
   return 2;
 }
