@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "report/link_classes.h"
 #include "report/names.h"
 #include "report/table.h"
 
@@ -19,6 +20,8 @@ struct Suggestion {
 
 // Smaller gains are not worth a line.
 constexpr double kWorthwhileShare = 0.02;
+// Busier than this, a link leaves a schedule little to gain.
+constexpr double kFullLink = 0.9;
 
 void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
   const TrainingPlan& plan = result.training->plan;
@@ -113,19 +116,52 @@ double PipelineBubbleShare(const TrainingPlan& plan, std::int64_t micro_batches)
   return idle / (static_cast<double>(plan.vp * micro_batches) + idle);
 }
 
+namespace {
+
+void SuggestTrainingChanges(const RunResult& result, std::vector<Suggestion>& out) {
+  SuggestBubble(result, out);
+  SuggestLayout(result, out);
+  SuggestCollective(result, out);
+}
+
+// A lone collective is held against its own bound.
+void SuggestForRow(const CollectiveRow& row, std::vector<Suggestion>& out) {
+  if (row.bound == Time()) return;
+  out.push_back({row.time - row.bound,
+                 fmt::format("{} of {} takes {:.2f} times its lower bound: another algorithm, "
+                             "protocol, number of channels or placement can gain at most {}.",
+                             ToString(row.primitive), Humanize(row.bytes),
+                             Ratio(row.time, row.bound), Humanize(row.time - row.bound))});
+}
+
+// Of a link that is always busy only the bytes can change.
+std::string FullLinkAdvice(const RunResult& result, const LinkClass& full) {
+  return fmt::format(
+      "{} is busy for {} of the run: as long as the same bytes take this link, no "
+      "schedule gains more than the other {}. Send fewer bytes over links of this "
+      "kind, or make them faster.",
+      LinkName(*result.fabric, full.worst), Percent(full.worst_utilisation),
+      Percent(1 - full.worst_utilisation));
+}
+
+}  // namespace
+
 std::vector<std::string> Advice(const RunResult& result) {
   std::vector<std::string> out;
-  if (!result.training || !result.iteration) return out;
-  if (!result.fits_memory) out.push_back(MemoryAdvice(result));
+  if (result.training && !result.fits_memory) out.push_back(MemoryAdvice(result));
+  const std::vector<LinkClass> links = LinkClassesOf(result);
+  if (!links.empty() && links.front().worst_utilisation >= kFullLink) {
+    out.push_back(FullLinkAdvice(result, links.front()));
+  }
 
   std::vector<Suggestion> suggestions;
-  SuggestBubble(result, suggestions);
-  SuggestLayout(result, suggestions);
-  SuggestCollective(result, suggestions);
+  if (result.training && result.iteration) SuggestTrainingChanges(result, suggestions);
+  if (!result.rows.empty()) SuggestForRow(result.rows.back(), suggestions);
   std::ranges::stable_sort(suggestions, std::greater<>(), &Suggestion::at_most);
   for (Suggestion& suggestion : suggestions) {
-    const double share = suggestion.at_most.seconds() / result.iteration->time.seconds();
-    if (share >= kWorthwhileShare) out.push_back(std::move(suggestion.text));
+    if (Ratio(suggestion.at_most, result.time) >= kWorthwhileShare) {
+      out.push_back(std::move(suggestion.text));
+    }
   }
   return out;
 }

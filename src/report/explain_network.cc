@@ -112,14 +112,14 @@ std::map<int, TierRates> WorstOfTiers(const Fabric& fabric) {
 const char* PolicyMeaning(RoutingPolicy policy) {
   switch (policy) {
     case RoutingPolicy::kEcmp:
-      return "ECMP: a hash sends each flow down one of the minimal paths";
+      return "ECMP sends each flow down the one minimal path that a hash picks.";
     case RoutingPolicy::kStatic:
-      return "static routing: the destination alone picks one of the minimal paths";
+      return "Static routing picks one of the minimal paths by the destination alone.";
     case RoutingPolicy::kSpray:
-      return "packet spraying: every flow is split evenly over all minimal paths";
+      return "Packet spraying splits every flow evenly over all minimal paths.";
     case RoutingPolicy::kAdaptive:
-      return "adaptive routing: flows share the minimal paths at the fluid optimum, which real "
-             "switches approach from below";
+      return "Adaptive routing is taken at its fluid optimum over the minimal paths, which real "
+             "switches approach from below.";
   }
   return "";
 }
@@ -198,9 +198,9 @@ Question ExplainTopology(const RunResult& result) {
              "How are servers and switches connected, and which path do packets take?",
              "",
              {}};
-  q.answer = result.cluster_summary;
+  q.answer = result.cluster_summary + ".";
   if (result.router) {
-    q.answer += fmt::format("; {}.", PolicyMeaning(result.router->options().policy));
+    q.answer += fmt::format(" {}", PolicyMeaning(result.router->options().policy));
   }
   if (const auto pair = NetworkPair(result)) {
     const std::vector<LinkId> path = PathOf(result, *pair);

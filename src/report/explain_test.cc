@@ -11,6 +11,7 @@
 namespace trunkline {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -28,9 +29,9 @@ TEST(Explain, AsksTheSevenQuestionsInCausalOrder) {
     layers.push_back(question.layer);
     EXPECT_FALSE(question.answer.empty()) << question.layer;
   }
-  EXPECT_THAT(layers, ::testing::ElementsAre("Parallelism", "Primitives", "Algorithms",
-                                             "Data transport", "Network stack",
-                                             "Topology and routing", "System-level optimisation"));
+  EXPECT_THAT(layers,
+              ElementsAre("Parallelism", "Primitives", "Algorithms", "Data transport",
+                          "Network stack", "Topology and routing", "System-level optimisation"));
 }
 
 TEST(Explain, PutsTheNumbersOfTheRunIntoItsFormulas) {
@@ -104,9 +105,21 @@ TEST(Advice, BoundsTheGainOfABetterCollectiveByItsLowerBound) {
   EXPECT_THAT(advice[1], HasSubstr("can gain at most 10 ms"));
 }
 
-TEST(Advice, SaysNothingAboutALoneCollective) {
-  EXPECT_THAT(Advice(testing::CollectiveResult()), IsEmpty());
+TEST(Advice, HoldsALoneCollectiveAgainstItsBound) {
+  // 100 us against 50 us.
+  EXPECT_THAT(Advice(testing::CollectiveResult()),
+              ElementsAre(HasSubstr("2.00 times its lower bound")));
 }
+
+TEST(Advice, SaysThatAFullLinkLeavesNothingToASchedule) {
+  RunResult result = testing::PipelineResult();
+  // leaf-0 -> spine-0 at 25 % becomes 95 %.
+  std::int64_t& bytes = result.timeline.links.front().wire_bytes;
+  bytes = bytes / 25 * 95;
+  EXPECT_THAT(Advice(result).front(), HasSubstr("leaf-0 -> spine-0 is busy for 95.0 % of the run"));
+}
+
+TEST(Advice, SaysNothingWhenNothingFollows) { EXPECT_THAT(Advice(RunResult{}), IsEmpty()); }
 
 }  // namespace
 }  // namespace trunkline

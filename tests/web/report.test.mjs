@@ -27,7 +27,7 @@ const context = await chromium.launchPersistentContext(profile, {
   ],
 });
 
-const kWidths = [1280, 390];
+const kWidths = [1280, 1010, 700, 390];
 const kThemes = ['light', 'dark'];
 
 // Opens a report; the page must log no error and ask for nothing but itself.
