@@ -80,14 +80,15 @@ class ProgramSchedule : public SpecSchedule {
   [[nodiscard]] std::vector<Pair> pairs() const final {
     std::vector<Pair> found;
     for (Participant source = 0; source < participants(); ++source) {
+      const auto first = static_cast<std::ptrdiff_t>(found.size());
       for (std::uint32_t channel = 0; channel < channels(); ++channel) {
         derived().ForEachDestination(source, channel, [&](Participant destination) {
           found.push_back({source, destination, channel});
         });
       }
+      std::sort(found.begin() + first, found.end());
+      found.erase(std::unique(found.begin() + first, found.end()), found.end());
     }
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
   }
 

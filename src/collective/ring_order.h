@@ -21,6 +21,11 @@ class RingOrder {
   RingOrder(const GroupLayout& layout, std::uint32_t channels);
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(by_node_.size()); }
+  // Where node `node` begins in the order of every channel, and the end of the last.
+  [[nodiscard]] std::uint32_t node_begin(std::uint32_t node) const { return node_begin_[node]; }
+  [[nodiscard]] std::uint32_t node_count() const {
+    return static_cast<std::uint32_t>(node_begin_.size() - 1);
+  }
   [[nodiscard]] std::uint32_t position(std::uint32_t rank, std::uint32_t channel) const {
     const std::uint32_t node = node_[rank];
     const std::uint32_t size = node_begin_[node + 1] - node_begin_[node];

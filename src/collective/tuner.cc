@@ -1,6 +1,7 @@
 #include "trunkline/collective/tuner.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "collective/registry.h"
@@ -159,8 +160,9 @@ Result<std::vector<TunerCandidate>> RankCandidates(const CollectiveSpec& spec,
   if (candidates.empty()) {
     return std::unexpected(std::move(refusals));
   }
-  std::ranges::stable_sort(candidates, {}, [](const TunerCandidate& candidate) {
-    return std::pair(!candidate.chosen_by_default, candidate.cost());
+  std::ranges::sort(candidates, {}, [](const TunerCandidate& candidate) {
+    return std::tuple(!candidate.chosen_by_default, candidate.cost(), candidate.protocol,
+                      std::string_view(candidate.algorithm));
   });
   return candidates;
 }

@@ -1,8 +1,8 @@
-#include <algorithm>
 #include <utility>
 
 #include "collective/cost_terms.h"
 #include "collective/registry.h"
+#include "collective/ring_order.h"
 #include "collective/slices.h"
 #include "collective/tree_schedule.h"
 
@@ -32,38 +32,25 @@ std::uint32_t SecondParent(std::uint32_t v, std::uint32_t count) {
   return parent == 0 ? 0 : (parent + others - 2) % others + 1;
 }
 
-// The ranks of each node in order of local index.
-std::vector<std::vector<std::uint32_t>> RanksByNode(const GroupLayout& layout) {
-  std::vector<std::vector<std::uint32_t>> nodes(layout.node_count());
-  for (std::uint32_t rank = 0; rank < layout.size(); ++rank) {
-    nodes[layout.node[rank]].push_back(rank);
-  }
-  for (auto& ranks : nodes) {
-    std::stable_sort(ranks.begin(), ranks.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return layout.local[a] < layout.local[b];
-    });
-  }
-  return nodes;
-}
-
 // A tree over nodes whose heads talk to each other; the rest of a node hangs below its head as a
 // chain. Head of every node is the rank at position `head`, so that trees between nodes keep to one
 // rail and each channel to another.
-Tree NodeTree(const std::vector<std::vector<std::uint32_t>>& nodes, std::uint32_t ranks,
-              std::uint32_t root_node, std::size_t head, bool second) {
-  const auto count = static_cast<std::uint32_t>(nodes.size());
-  const auto member = [&](std::uint32_t node, std::size_t place) {
-    const auto& of_node = nodes[node];
-    return of_node[(head + place) % of_node.size()];
+Tree NodeTree(const RingOrder& order, std::uint32_t root_node, std::uint32_t head, bool second) {
+  const std::uint32_t count = order.node_count();
+  const auto size = [&](std::uint32_t node) {
+    return order.node_begin(node + 1) - order.node_begin(node);
   };
-  std::vector<Participant> parent(ranks, Tree::kNone);
+  const auto member = [&](std::uint32_t node, std::uint32_t place) {
+    return order.rank(order.node_begin(node) + (head + place) % size(node), 0);
+  };
+  std::vector<Participant> parent(order.size(), Tree::kNone);
   for (std::uint32_t v = 0; v < count; ++v) {
     const std::uint32_t node = (root_node + v) % count;
     if (v > 0) {
       const std::uint32_t above = second ? SecondParent(v, count) : InOrderParent(v, count);
       parent[member(node, 0)] = member((root_node + above) % count, 0);
     }
-    for (std::size_t place = 1; place < nodes[node].size(); ++place) {
+    for (std::uint32_t place = 1; place < size(node); ++place) {
       parent[member(node, place)] = member(node, place - 1);
     }
   }
@@ -81,17 +68,14 @@ bool Supports(Primitive primitive) {
 
 Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
                                              const GroupLayout& layout) {
-  const auto nodes = RanksByNode(layout);
+  const RingOrder order(layout, 1);
   const std::uint32_t root_node = layout.node[spec.root];
-  const bool rooted = IsRooted(spec.primitive);
-  const auto& around_root = nodes[root_node];
-  const auto root_place = static_cast<std::size_t>(
-      std::find(around_root.begin(), around_root.end(), spec.root) - around_root.begin());
+  const std::uint32_t root_place = order.position(spec.root, 0) - order.node_begin(root_node);
   std::vector<Tree> trees;
   for (std::uint32_t channel = 0; channel < spec.channels; ++channel) {
+    const std::uint32_t head = IsRooted(spec.primitive) ? root_place : channel;
     for (const bool second : {false, true}) {
-      trees.push_back(
-          NodeTree(nodes, layout.size(), root_node, rooted ? root_place : channel, second));
+      trees.push_back(NodeTree(order, root_node, head, second));
     }
   }
   const auto slices = SliceCount(spec, std::int64_t{2} * spec.channels);
