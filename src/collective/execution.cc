@@ -180,8 +180,8 @@ Execution::Progress Execution::ExecutePut(Thread& thread, const Op& op) {
                                  Describe(op.target)));
       return Progress::kFailed;
     }
-    if (!NoteRead(thread, access, thread.participant, op.source) ||
-        !NoteWrite(thread, access, op.peer, op.target)) {
+    if (!Note(Access::kRead, thread, access, thread.participant, op.source) ||
+        !Note(Access::kWrite, thread, access, op.peer, op.target)) {
       return Progress::kFailed;
     }
     if (order_ == Order::kEarly && !MoveData(Place(thread), op.peer, op)) {
@@ -209,9 +209,9 @@ Execution::Progress Execution::ExecuteLocal(Thread& thread, const Op& op) {
   }
   const auto access = races_.Begin(place);
   const bool reduces = op.kind == OpKind::kReduce;
-  if (!NoteRead(thread, access, thread.participant, op.source) ||
-      (reduces && !NoteRead(thread, access, thread.participant, op.target)) ||
-      !NoteWrite(thread, access, thread.participant, op.target) ||
+  if (!Note(Access::kRead, thread, access, thread.participant, op.source) ||
+      (reduces && !Note(Access::kRead, thread, access, thread.participant, op.target)) ||
+      !Note(Access::kWrite, thread, access, thread.participant, op.target) ||
       !CheckWritten(place, thread.participant, op.source) ||
       (reduces && !CheckWritten(place, thread.participant, op.target))) {
     return Progress::kFailed;
@@ -240,33 +240,14 @@ bool Execution::CheckSpan(const OpPlace& place, Participant owner, const BufferS
   return false;
 }
 
-bool Execution::NoteRead(const Thread& thread, RaceDetector::AccessId access, Participant owner,
-                         const BufferSpan& span) {
+bool Execution::Note(Access access_kind, const Thread& thread, RaceDetector::AccessId access,
+                     Participant owner, const BufferSpan& span) {
   const OpPlace place = Place(thread);
   if (!CheckSpan(place, owner, span)) {
     return false;
   }
-  if (order_ == Order::kLate || span.size == 0) {
-    return true;
-  }
-  const auto shadow = std::span(memory(owner, span.buffer).shadow)
-                          .subspan(static_cast<std::size_t>(span.offset / element_bytes_),
-                                   static_cast<std::size_t>(span.size / element_bytes_));
-  if (const auto other = races_.Read(shadow, access, thread.clock)) {
-    Fail("TL1513", fmt::format("{} reads {} of participant {}, which {} may still be writing",
-                               Describe(place), Describe(span), owner, Describe(*other)));
-    return false;
-  }
-  return true;
-}
-
-bool Execution::NoteWrite(const Thread& thread, RaceDetector::AccessId access, Participant owner,
-                          const BufferSpan& span) {
-  const OpPlace place = Place(thread);
-  if (!CheckSpan(place, owner, span)) {
-    return false;
-  }
-  if (span.buffer == Buffer::kInput) {
+  const bool writes = access_kind == Access::kWrite;
+  if (writes && span.buffer == Buffer::kInput) {
     Fail("TL1515", fmt::format("{} writes to an input", Describe(place)));
     return false;
   }
@@ -276,10 +257,12 @@ bool Execution::NoteWrite(const Thread& thread, RaceDetector::AccessId access, P
   const auto shadow = std::span(memory(owner, span.buffer).shadow)
                           .subspan(static_cast<std::size_t>(span.offset / element_bytes_),
                                    static_cast<std::size_t>(span.size / element_bytes_));
-  if (const auto other = races_.Write(shadow, access, thread.clock)) {
-    Fail("TL1513",
-         fmt::format("{} writes {} of participant {}, which {} may still be reading or writing",
-                     Describe(place), Describe(span), owner, Describe(*other)));
+  const auto other = writes ? races_.Write(shadow, access, thread.clock)
+                            : races_.Read(shadow, access, thread.clock);
+  if (other) {
+    Fail("TL1513", fmt::format("{} {} {} of participant {}, which {} may still be {}",
+                               Describe(place), writes ? "writes" : "reads", Describe(span), owner,
+                               Describe(*other), writes ? "reading or writing" : "writing"));
     return false;
   }
   return true;

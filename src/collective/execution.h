@@ -89,10 +89,9 @@ class Execution {
   Progress ExecuteLocal(Thread& thread, const Op& op);
 
   bool CheckSpan(const OpPlace& place, Participant owner, const BufferSpan& span);
-  bool NoteRead(const Thread& thread, RaceDetector::AccessId access, Participant owner,
-                const BufferSpan& span);
-  bool NoteWrite(const Thread& thread, RaceDetector::AccessId access, Participant owner,
-                 const BufferSpan& span);
+  enum class Access : std::uint8_t { kRead, kWrite };
+  bool Note(Access access_kind, const Thread& thread, RaceDetector::AccessId access,
+            Participant owner, const BufferSpan& span);
   [[nodiscard]] std::span<Element> Values(Participant owner, const BufferSpan& span);
   bool MoveData(const OpPlace& place, Participant destination, const Op& op);
   bool CheckWritten(const OpPlace& place, Participant owner, const BufferSpan& span);

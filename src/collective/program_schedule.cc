@@ -10,14 +10,15 @@ SpecSchedule::SpecSchedule(std::string algorithm, CollectiveSpec spec, std::uint
       ranks_(ranks),
       chunks_(spec_.bytes.count(), spec_.element_bytes, ranks) {}
 
+std::int64_t SpecSchedule::MatrixSum(std::size_t first, std::size_t stride) const {
+  std::int64_t sum = 0;
+  for (std::uint32_t peer = 0; peer < ranks_; ++peer) {
+    sum += spec_.matrix[first + peer * stride];
+  }
+  return sum;
+}
+
 std::int64_t SpecSchedule::input_bytes(std::uint32_t rank) const {
-  const auto row = [&] {
-    std::int64_t sum = 0;
-    for (std::uint32_t peer = 0; peer < ranks_; ++peer) {
-      sum += spec_.matrix[std::size_t{rank} * ranks_ + peer];
-    }
-    return sum;
-  };
   switch (spec_.primitive) {
     case Primitive::kAllReduce:
     case Primitive::kReduceScatter:
@@ -33,20 +34,13 @@ std::int64_t SpecSchedule::input_bytes(std::uint32_t rank) const {
     case Primitive::kScatter:
       return rank == spec_.root ? bytes() : 0;
     case Primitive::kAllToAllV:
-      return row();
+      return MatrixSum(std::size_t{rank} * ranks_, 1);
   }
   TL_CHECK(false, "unknown primitive");
   return 0;
 }
 
 std::int64_t SpecSchedule::output_bytes(std::uint32_t rank) const {
-  const auto column = [&] {
-    std::int64_t sum = 0;
-    for (std::uint32_t peer = 0; peer < ranks_; ++peer) {
-      sum += spec_.matrix[std::size_t{peer} * ranks_ + rank];
-    }
-    return sum;
-  };
   switch (spec_.primitive) {
     case Primitive::kAllReduce:
     case Primitive::kAllGather:
@@ -63,7 +57,7 @@ std::int64_t SpecSchedule::output_bytes(std::uint32_t rank) const {
     case Primitive::kAllToAll:
       return chunks_.size(rank) * ranks_;
     case Primitive::kAllToAllV:
-      return column();
+      return MatrixSum(rank, ranks_);
   }
   TL_CHECK(false, "unknown primitive");
   return 0;

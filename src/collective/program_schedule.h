@@ -54,6 +54,9 @@ class SpecSchedule : public Schedule {
   [[nodiscard]] const Cut& chunks() const { return chunks_; }
 
  private:
+  // Of one row or column of the matrix.
+  [[nodiscard]] std::int64_t MatrixSum(std::size_t first, std::size_t stride) const;
+
   std::string algorithm_;
   CollectiveSpec spec_;
   std::uint32_t ranks_;

@@ -1,10 +1,8 @@
 #include <vector>
 
 #include "collective/cost_terms.h"
-#include "collective/folding.h"
-#include "collective/program_schedule.h"
+#include "collective/folded_schedule.h"
 #include "collective/registry.h"
-#include "collective/ring_order.h"
 
 namespace trunkline {
 namespace {
@@ -16,18 +14,18 @@ namespace {
 //
 // The halved window of each level has a scratch region of its own, about n in all, so no window is
 // overwritten while it may still be travelling. The last one, of one block, is in the output.
-class HalvingDoublingSchedule : public ProgramSchedule<HalvingDoublingSchedule> {
+class HalvingDoublingSchedule : public FoldedSchedule<HalvingDoublingSchedule> {
  public:
+  static constexpr std::uint64_t kOpsPerLevel = 5;
+
   HalvingDoublingSchedule(const CollectiveSpec& spec, const GroupLayout& layout)
-      : ProgramSchedule("halving_doubling", spec, layout.size()),
-        order_(layout, spec.channels),
-        folding_(layout.size()),
-        blocks_(spec.bytes.count(), spec.element_bytes, spec.channels, folding_.active()) {
+      : FoldedSchedule("halving_doubling", spec, layout),
+        blocks_(spec.bytes.count(), spec.element_bytes, spec.channels, folding().active()) {
     // Region 0 takes in the data of a rank that sits out. The first window of the first channel is
     // the longest.
-    for (std::uint32_t level = 0; level < folding_.levels(); ++level) {
+    for (std::uint32_t level = 0; level < folding().levels(); ++level) {
       region_.push_back(scratch_per_channel_);
-      scratch_per_channel_ += blocks_.piece(0, folding_.active() >> level).offset;
+      scratch_per_channel_ += blocks_.piece(0, folding().active() >> level).offset;
     }
   }
 
@@ -35,78 +33,31 @@ class HalvingDoublingSchedule : public ProgramSchedule<HalvingDoublingSchedule> 
     return scratch_per_channel_ * channels();
   }
 
-  // { copy } alone; { put, wait } for a rank that sits out; else
-  // [wait, reduce], { put, wait, reduce } down the levels, { put, wait } up again, [put].
-  [[nodiscard]] std::uint64_t op_count(Participant rank, std::uint32_t channel) const override {
-    const std::uint32_t position = order_.position(rank, channel);
-    if (ranks() == 1) {
-      return 1;
-    }
-    if (folding_.sits_out(position)) {
-      return 2;
-    }
-    return std::uint64_t{5} * folding_.levels() + (folding_.takes_in(position) ? 3 : 0);
+  [[nodiscard]] BufferSpan TakenIn(std::uint32_t channel) const {
+    return {Buffer::kScratch, scratch_per_channel_ * channel, blocks_.outer().size(channel)};
   }
 
-  [[nodiscard]] Op OpAt(Participant rank, std::uint32_t channel, std::uint64_t index) const {
-    const std::uint32_t position = order_.position(rank, channel);
-    const BufferSpan output = Whole(Buffer::kOutput, channel);
-    if (ranks() == 1) {
-      return Copy(Whole(Buffer::kInput, channel), output);
-    }
-    if (folding_.sits_out(position)) {
-      const Participant partner = order_.rank(position + 1, channel);
-      return index == 0 ? Put(partner, Whole(Buffer::kInput, channel), TakenIn(channel))
-                        : Wait(partner);
-    }
-    if (folding_.takes_in(position)) {
-      const Participant partner = order_.rank(position - 1, channel);
-      if (index < 2) {
-        return index == 0 ? Wait(partner)
-                          : Reduce(Whole(Buffer::kInput, channel), TakenIn(channel));
-      }
-      index -= 2;
-      if (index == std::uint64_t{5} * folding_.levels()) {
-        return Put(partner, output, output);
-      }
-    }
-    const std::uint64_t halving_ops = std::uint64_t{3} * folding_.levels();
+  // { put, wait, reduce } down the levels, { put, wait } up again.
+  [[nodiscard]] Op ExchangeOp(std::uint32_t position, std::uint32_t channel,
+                              std::uint64_t index) const {
+    const std::uint64_t halving_ops = std::uint64_t{3} * folding().levels();
     return index < halving_ops ? HalvingOp(position, channel, index)
                                : DoublingOp(position, channel, index - halving_ops);
   }
 
-  template <typename Visit>
-  void ForEachDestination(Participant rank, std::uint32_t channel, Visit visit) const {
-    const std::uint32_t position = order_.position(rank, channel);
-    if (folding_.sits_out(position)) {
-      visit(order_.rank(position + 1, channel));
-      return;
-    }
-    if (folding_.takes_in(position)) {
-      visit(order_.rank(position - 1, channel));
-    }
-    for (std::uint32_t level = 0; level < folding_.levels(); ++level) {
-      visit(order_.rank(Partner(position, level), channel));
-    }
-  }
-
  private:
-  [[nodiscard]] std::uint32_t Partner(std::uint32_t position, std::uint32_t level) const {
-    return folding_.position(folding_.active_number(position) ^ (1U << level));
-  }
-
   [[nodiscard]] Op HalvingOp(std::uint32_t position, std::uint32_t channel,
                              std::uint64_t index) const {
     const auto level = static_cast<std::uint32_t>(index / 3);
-    const std::uint32_t other = Partner(position, level);
+    const std::uint32_t other = folding().partner(position, level);
     const ByteRange kept = Window(position, level + 1, channel);
     const ByteRange given = Window(other, level + 1, channel);
     switch (index % 3) {
       case 0:
-        return Put(order_.rank(other, channel), Held(position, level, given, channel),
+        return Put(order().rank(other, channel), Held(position, level, given, channel),
                    Held(other, level + 1, given, channel));
       case 1:
-        return Wait(order_.rank(other, channel));
+        return Wait(order().rank(other, channel));
       default:
         return Reduce(Held(position, level, kept, channel),
                       Held(position, level + 1, kept, channel));
@@ -115,8 +66,8 @@ class HalvingDoublingSchedule : public ProgramSchedule<HalvingDoublingSchedule> 
 
   [[nodiscard]] Op DoublingOp(std::uint32_t position, std::uint32_t channel,
                               std::uint64_t index) const {
-    const std::uint32_t level = folding_.levels() - 1 - static_cast<std::uint32_t>(index / 2);
-    const Participant other = order_.rank(Partner(position, level), channel);
+    const std::uint32_t level = folding().levels() - 1 - static_cast<std::uint32_t>(index / 2);
+    const Participant other = order().rank(folding().partner(position, level), channel);
     if (index % 2 == 1) {
       return Wait(other);
     }
@@ -130,12 +81,12 @@ class HalvingDoublingSchedule : public ProgramSchedule<HalvingDoublingSchedule> 
   // reversed.
   [[nodiscard]] ByteRange Window(std::uint32_t position, std::uint32_t level,
                                  std::uint32_t channel) const {
-    const std::uint32_t v = folding_.active_number(position);
+    const std::uint32_t v = folding().active_number(position);
     std::uint32_t first = 0;
     for (std::uint32_t k = 0; k < level; ++k) {
-      first |= (v >> k & 1) << (folding_.levels() - 1 - k);
+      first |= (v >> k & 1) << (folding().levels() - 1 - k);
     }
-    const std::uint32_t last = first + (folding_.active() >> level) - 1;
+    const std::uint32_t last = first + (folding().active() >> level) - 1;
     const std::int64_t begin = blocks_.piece(channel, first).offset;
     const ByteRange end = blocks_.piece(channel, last);
     return {begin, end.offset + end.size - begin};
@@ -144,10 +95,10 @@ class HalvingDoublingSchedule : public ProgramSchedule<HalvingDoublingSchedule> 
   // Where the rank at `position` holds `range`, a part of its window of `level`.
   [[nodiscard]] BufferSpan Held(std::uint32_t position, std::uint32_t level, ByteRange range,
                                 std::uint32_t channel) const {
-    if (level == 0 && !folding_.takes_in(position)) {
+    if (level == 0 && !folding().takes_in(position)) {
       return {Buffer::kInput, blocks_.outer().offset(channel) + range.offset, range.size};
     }
-    if (level == folding_.levels()) {
+    if (level == folding().levels()) {
       return {Buffer::kOutput, blocks_.outer().offset(channel) + range.offset, range.size};
     }
     const std::int64_t in_window = range.offset - Window(position, level, channel).offset;
@@ -155,15 +106,6 @@ class HalvingDoublingSchedule : public ProgramSchedule<HalvingDoublingSchedule> 
             range.size};
   }
 
-  [[nodiscard]] BufferSpan Whole(Buffer buffer, std::uint32_t channel) const {
-    return Span(buffer, blocks_.outer().range(channel));
-  }
-  [[nodiscard]] BufferSpan TakenIn(std::uint32_t channel) const {
-    return {Buffer::kScratch, scratch_per_channel_ * channel, blocks_.outer().size(channel)};
-  }
-
-  RingOrder order_;
-  Folding folding_;
   NestedCut blocks_;                  // by channel, then by active rank
   std::vector<std::int64_t> region_;  // by level: where it begins in a channel's scratch
   std::int64_t scratch_per_channel_ = 0;
