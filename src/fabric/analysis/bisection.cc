@@ -126,8 +126,12 @@ Bisection BoundBisection(const Fabric& fabric) {
     bisection.upper = std::min(bisection.upper, CutCapacity(fabric, *side));
     bisection.method += " and by METIS, cut by max-flow";
   }
-  bisection.lower = std::min(HoseBound(fabric), bisection.upper);
-  bisection.method += "; lower: hose model over evenly split minimal paths";
+  if (const auto lower = HoseBound(fabric)) {
+    bisection.lower = std::min(*lower, bisection.upper);
+    bisection.method += "; lower: hose model over evenly split minimal paths";
+  } else {
+    bisection.method += "; no lower bound: too many pairs of leaves to try";
+  }
   if (bisection.lower == bisection.upper) bisection.method = "exact: " + bisection.method;
   return bisection;
 }

@@ -12,7 +12,8 @@
 namespace trunkline {
 namespace {
 
-constexpr double kMaxPairs = 4e6;
+// Of classes; a pair costs tens of microseconds where flows are split link by link.
+constexpr double kMaxPairs = 1e5;
 
 // NICs of one local index that hang on the same switches: alike as sources and destinations.
 struct EndClass {
@@ -119,21 +120,21 @@ double SlowestHalf(const Rail& rail, std::size_t half) {
 
 }  // namespace
 
-Rate HoseBound(const Fabric& fabric) {
+std::optional<Rate> HoseBound(const Fabric& fabric) {
   const NetworkPaths network(fabric);
   std::vector<Rail> rails = FindRails(fabric, network);
   double pairs = 0;
   for (const Rail& rail : rails) {
     pairs += static_cast<double>(rail.size()) * static_cast<double>(rail.size());
   }
-  if (pairs > kMaxPairs) return {};
+  if (pairs > kMaxPairs) return std::nullopt;
 
   const Router router(fabric, {.policy = RoutingPolicy::kSpray});
   Loads by_source(router);
   Loads by_destination(router);
   for (Rail& rail : rails) {
     for (EndClass& like : rail) {
-      if (!by_source.Add(like, rail, true) || !by_destination.Add(like, rail, false)) return {};
+      if (!by_source.Add(like, rail, true) || !by_destination.Add(like, rail, false)) return Rate();
     }
   }
   for (std::size_t resource = 0; resource < fabric.resource_count(); ++resource) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
@@ -11,7 +13,7 @@ namespace trunkline {
 // evenly over its minimal paths; the sum over all sources bounds the load of the link (and so does
 // the sum over destinations). Sources whose links would overflow are slowed until none does. Every
 // pairing of a half then carries at least the sum of the slowest half of the NICs. Zero when NICs
-// of one index are not all joined, or the fabric is too large to try all pairs.
-[[nodiscard]] Rate HoseBound(const Fabric& fabric);
+// of one index are not all joined; nothing when there are too many pairs to try.
+[[nodiscard]] std::optional<Rate> HoseBound(const Fabric& fabric);
 
 }  // namespace trunkline

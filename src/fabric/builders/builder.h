@@ -47,6 +47,8 @@ class FabricParameters {
 
   [[nodiscard]] bool Has(std::string_view key) const;
   [[nodiscard]] std::uint32_t Count(std::string_view key, std::uint32_t fallback) const;
+  // How many planes the NICs of a node divide into. TL1405 when they do not.
+  [[nodiscard]] Result<std::uint32_t> Planes() const;
   // Lists; empty when absent.
   [[nodiscard]] std::vector<std::uint32_t> Counts(std::string_view key) const;
   [[nodiscard]] std::vector<double> Ratios(std::string_view key) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace trunkline {
 namespace {
@@ -38,38 +39,40 @@ std::optional<std::uint32_t> SwitchesAbove(std::uint64_t children, std::uint32_t
   return std::nullopt;
 }
 
+struct SwitchPorts {
+  std::uint32_t down = 0;
+  std::uint32_t up = 0;
+};
+
 // Ports down and up of a switch with as many down as radix and oversubscription allow.
-std::optional<ClosShape> Split(std::uint32_t radix, Rate down_rate, Rate up_rate,
-                               double oversubscription, std::uint32_t multiple) {
+std::optional<SwitchPorts> Split(std::uint32_t radix, Rate down_rate, Rate up_rate,
+                                 double oversubscription, std::uint32_t multiple) {
   for (std::uint32_t down = radix; down > 0; --down) {
     if (down % multiple != 0) continue;
     const std::uint32_t up = UplinksFor(down, down_rate, up_rate, oversubscription);
-    if (up <= radix - down) return ClosShape{down, up};
+    if (up <= radix - down) return SwitchPorts{down, up};
   }
   return std::nullopt;
 }
 
 std::optional<std::vector<XgftLevel>> ShapeThreeTiers(const ClosRequest& request,
-                                                      const ClosShape& leaf, std::uint32_t leaves) {
+                                                      const SwitchPorts& leaf,
+                                                      std::uint32_t leaves) {
   const auto spine =
       Split(RadixOf(request, 1), request.uplink, request.uplink, OversubscriptionOf(request, 1), 1);
   if (!spine) return std::nullopt;
-  const std::uint32_t pod_leaves = std::min(spine->leaf_ends, leaves);
+  const std::uint32_t pod_leaves = std::min(spine->down, leaves);
   const std::uint32_t pods = (leaves + pod_leaves - 1) / pod_leaves;
-  const auto cores = SwitchesAbove(pods, spine->leaf_uplinks, RadixOf(request, 2));
+  const auto cores = SwitchesAbove(pods, spine->up, RadixOf(request, 2));
   if (!cores) return std::nullopt;
   return std::vector<XgftLevel>{
-      {.children = leaf.leaf_ends, .parents = request.ports, .rate = request.link},
-      {.children = pod_leaves, .parents = leaf.leaf_uplinks, .rate = request.uplink},
-      {.children = pods,
-       .parents = *cores,
-       .cables = spine->leaf_uplinks / *cores,
-       .rate = request.uplink}};
+      {.children = leaf.down, .parents = request.ports, .rate = request.link},
+      {.children = pod_leaves, .parents = leaf.up, .rate = request.uplink},
+      {.children = pods, .parents = *cores, .cables = spine->up / *cores, .rate = request.uplink}};
 }
 
-}  // namespace
-
-std::optional<ClosShape> ShapeLeaf(const ClosRequest& request) {
+// What one leaf holds; nothing when the radix is too small for any end and uplink.
+std::optional<SwitchPorts> ShapeLeaf(const ClosRequest& request) {
   const double oversubscription = OversubscriptionOf(request, 0);
   const std::uint32_t radix = RadixOf(request, 0);
   if (request.leaf_ends == 0) {
@@ -78,26 +81,38 @@ std::optional<ClosShape> ShapeLeaf(const ClosRequest& request) {
   const std::uint32_t up =
       UplinksFor(request.leaf_ends, request.link, request.uplink, oversubscription);
   if (request.leaf_ends >= radix || up > radix - request.leaf_ends) return std::nullopt;
-  return ClosShape{request.leaf_ends, up};
+  return SwitchPorts{request.leaf_ends, up};
 }
 
-std::optional<std::vector<XgftLevel>> ShapeClos(const ClosRequest& request, const ClosShape& leaf,
-                                                std::uint32_t leaves) {
+std::optional<std::vector<XgftLevel>> ShapeLevels(const ClosRequest& request,
+                                                  const SwitchPorts& leaf, std::uint32_t leaves) {
   if (leaves == 1 && request.ports == 1 && request.tiers <= 1) {
-    return std::vector<XgftLevel>{{.children = leaf.leaf_ends, .rate = request.link}};
+    return std::vector<XgftLevel>{{.children = leaf.down, .rate = request.link}};
   }
   if (request.tiers == 1) return std::nullopt;
-  const auto spines = SwitchesAbove(leaves, leaf.leaf_uplinks, RadixOf(request, 1));
+  const auto spines = SwitchesAbove(leaves, leaf.up, RadixOf(request, 1));
   if (spines && request.tiers != 3) {
     return std::vector<XgftLevel>{
-        {.children = leaf.leaf_ends, .parents = request.ports, .rate = request.link},
+        {.children = leaf.down, .parents = request.ports, .rate = request.link},
         {.children = leaves,
          .parents = *spines,
-         .cables = leaf.leaf_uplinks / *spines,
+         .cables = leaf.up / *spines,
          .rate = request.uplink}};
   }
   if (request.tiers == 2) return std::nullopt;
   return ShapeThreeTiers(request, leaf, leaves);
+}
+
+}  // namespace
+
+std::optional<ClosShape> ShapeClos(const ClosRequest& request,
+                                   const std::function<std::uint32_t(std::uint32_t)>& leaves_for) {
+  const auto leaf = ShapeLeaf(request);
+  if (!leaf) return std::nullopt;
+  const std::uint32_t leaves = leaves_for(leaf->down);
+  auto levels = ShapeLevels(request, *leaf, leaves);
+  if (!levels) return std::nullopt;
+  return ClosShape{leaf->down, leaf->up, leaves, *std::move(levels)};
 }
 
 ClosRequest ReadClosRequest(const FabricParameters& parameters) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -24,20 +25,19 @@ struct ClosRequest {
 struct ClosShape {
   std::uint32_t leaf_ends = 0;
   std::uint32_t leaf_uplinks = 0;
+  std::uint32_t leaves = 0;
+  std::vector<XgftLevel> levels;
 };
 
-// What one leaf holds; nothing when the radix is too small for any end and uplink.
-[[nodiscard]] std::optional<ClosShape> ShapeLeaf(const ClosRequest& request);
-
-// The levels over `leaves` leaf groups; nothing when the radix is too small.
+// Sizes a network whose leaves of so many ends number `leaves_for(ends)`; nothing when the radix is
+// too small.
 //
 // Two tiers: the smallest number of spines that has enough ports and divides the uplinks of a leaf,
 // so that every leaf has as many cables to every spine (the rule behind NVIDIA's SuperPOD tables).
 // Three: pods of as many leaves as a spine has ports downwards; the i-th spines of all pods share a
 // group of cores, sized by the same rule.
-[[nodiscard]] std::optional<std::vector<XgftLevel>> ShapeClos(const ClosRequest& request,
-                                                              const ClosShape& leaf,
-                                                              std::uint32_t leaves);
+[[nodiscard]] std::optional<ClosShape> ShapeClos(
+    const ClosRequest& request, const std::function<std::uint32_t(std::uint32_t)>& leaves_for);
 
 // Reads `radix` and `oversubscription`.
 [[nodiscard]] ClosRequest ReadClosRequest(const FabricParameters& parameters);

@@ -64,12 +64,9 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   const auto vectors = parameters.Has("k") ? FromRadix(parameters) : FromVectors(parameters);
   if (!vectors) return std::unexpected(vectors.error());
   const std::uint32_t nics = parameters.nics();
-  const std::uint32_t networks = parameters.Count("planes", 1);
-  if (nics % networks != 0) {
-    return parameters.Fail("planes", "TL1405",
-                           fmt::format("{} NICs do not divide into {} planes", nics, networks),
-                           "the planes must divide the NICs of a node");
-  }
+  const auto planes = parameters.Planes();
+  if (!planes) return std::unexpected(planes.error());
+  const std::uint32_t networks = *planes;
   const std::uint32_t nics_per_network = nics / networks;
   const double room = std::accumulate(vectors->children.begin(), vectors->children.end(), 1.0,
                                       std::multiplies<>()) /

@@ -35,6 +35,14 @@ std::uint32_t FabricParameters::Count(std::string_view key, std::uint32_t fallba
                           : static_cast<std::uint32_t>(std::get<std::int64_t>(value->value));
 }
 
+Result<std::uint32_t> FabricParameters::Planes() const {
+  const std::uint32_t planes = Count("planes", 1);
+  if (nics() % planes == 0) return planes;
+  return Fail("planes", "TL1405",
+              fmt::format("{} NICs do not divide into {} planes", nics(), planes),
+              "the planes must divide the NICs of a node");
+}
+
 std::vector<std::uint32_t> FabricParameters::Counts(std::string_view key) const {
   std::vector<std::uint32_t> counts;
   const FabricValue* value = Find(key);

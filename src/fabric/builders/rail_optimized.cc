@@ -5,21 +5,6 @@
 namespace trunkline {
 namespace {
 
-struct Sized {
-  ClosShape leaf;
-  std::vector<XgftLevel> levels;
-  std::uint32_t leaves = 0;
-};
-
-std::optional<Sized> Size(const ClosRequest& request, std::uint32_t nodes, std::uint32_t rails) {
-  const auto leaf = ShapeLeaf(request);
-  if (!leaf) return std::nullopt;
-  const std::uint32_t units = (nodes + leaf->leaf_ends - 1) / leaf->leaf_ends;
-  auto levels = ShapeClos(request, *leaf, units * rails);
-  if (!levels) return std::nullopt;
-  return Sized{*leaf, *std::move(levels), units * rails};
-}
-
 Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   const std::uint32_t nodes = parameters.nodes();
   const std::uint32_t rails = parameters.nics();
@@ -30,13 +15,16 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   ClosRequest request = ReadClosRequest(parameters);
   request.leaf_ends = parameters.Count("unit", 0);
   request.ports = parameters.Count("ports", 1);
-  auto sized = Size(request, nodes, rails);
+  const auto leaves_for = [&](std::uint32_t unit_nodes) {
+    return (nodes + unit_nodes - 1) / unit_nodes * rails;
+  };
+  auto sized = ShapeClos(request, leaves_for);
   if (!sized) {
     return RadixTooSmall(parameters, request, [&](const ClosRequest& larger) {
-      return Size(larger, nodes, rails).has_value();
+      return ShapeClos(larger, leaves_for).has_value();
     });
   }
-  const std::uint32_t unit = sized->leaf.leaf_ends;
+  const std::uint32_t unit = sized->leaf_ends;
   XgftPlan plan;
   plan.leaves = sized->leaves;
   plan.levels = std::move(sized->levels);
