@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "collective/cut.h"
 #include "collective/folding.h"
@@ -9,6 +10,8 @@
 namespace trunkline {
 namespace {
 
+double Latest(const std::vector<double>& reached) { return *std::ranges::max_element(reached); }
+
 // Steps over doubling distances among the active ranks of every channel, and the steps in which the
 // others hand in their data and get the result (collective/folding.h).
 class DoublingSteps {
@@ -17,36 +20,42 @@ class DoublingSteps {
       : group_(input.group),
         channels_(input.spec.channels),
         order_(input.group.layout(), channels_),
-        folding_(input.group.ranks()) {}
+        folding_(input.group.ranks()),
+        reached_(input.group.ranks(), 0) {}
 
   [[nodiscard]] std::uint32_t levels() const { return folding_.levels(); }
   [[nodiscard]] std::uint32_t active() const { return folding_.active(); }
+  [[nodiscard]] double seconds() const { return Latest(reached_); }
 
   // Active rank v sends to v xor 2^level.
-  [[nodiscard]] double Exchange(std::uint32_t level, double bytes) {
-    return group_.StepSeconds([&](const auto& visit) {
-      for (std::uint32_t channel = 0; channel < channels_; ++channel) {
-        for (std::uint32_t v = 0; v < folding_.active(); ++v) {
-          visit(RankOf(v, channel), RankOf(v ^ (1U << level), channel), bytes);
-        }
+  void Exchange(std::uint32_t level, double bytes) {
+    Step([&](std::uint32_t channel, const auto& visit) {
+      for (std::uint32_t v = 0; v < folding_.active(); ++v) {
+        visit(RankOf(v, channel), RankOf(v ^ (1U << level), channel), bytes);
       }
     });
   }
 
-  // The ranks that sit out send their data to their neighbours (and later get the result).
-  [[nodiscard]] double HandOver(bool back, double bytes) {
-    return group_.StepSeconds([&](const auto& visit) {
-      for (std::uint32_t channel = 0; channel < channels_; ++channel) {
-        for (std::uint32_t i = 0; folding_.sits_out(i); i += 2) {
-          const std::uint32_t idle = order_.rank(i, channel);
-          const std::uint32_t partner = order_.rank(i + 1, channel);
-          visit(back ? partner : idle, back ? idle : partner, bytes);
-        }
+  // The ranks that sit out send their data to their neighbours, or get the result back.
+  void HandOver(bool back, double bytes) {
+    Step([&](std::uint32_t channel, const auto& visit) {
+      for (std::uint32_t i = 0; folding_.sits_out(i); i += 2) {
+        const std::uint32_t idle = order_.rank(i, channel);
+        const std::uint32_t partner = order_.rank(i + 1, channel);
+        visit(back ? partner : idle, back ? idle : partner, bytes);
       }
     });
   }
 
  private:
+  template <typename ForEachPut>
+  void Step(const ForEachPut& for_each) {
+    group_.TakeStep(
+        [&](const auto& visit) {
+          for (std::uint32_t channel = 0; channel < channels_; ++channel) for_each(channel, visit);
+        },
+        reached_);
+  }
   [[nodiscard]] std::uint32_t RankOf(std::uint32_t active_number, std::uint32_t channel) const {
     return order_.rank(folding_.position(active_number), channel);
   }
@@ -55,24 +64,22 @@ class DoublingSteps {
   std::uint32_t channels_;
   RingOrder order_;
   Folding folding_;
+  std::vector<double> reached_;
 };
 
-// Every rank sends to the one `distance` after it.
-double ShiftSeconds(GroupModel& group, std::uint32_t distance, double bytes) {
+// Every rank i sends bytes_to(i, j) to the rank j that is `distance` after it.
+template <typename BytesTo>
+void Shift(GroupModel& group, std::uint32_t distance, const BytesTo& bytes_to,
+           std::vector<double>& reached) {
   const std::uint32_t p = group.ranks();
-  return group.StepSeconds([&](const auto& visit) {
-    for (std::uint32_t i = 0; i < p; ++i) visit(i, (i + distance) % p, bytes);
-  });
-}
-
-double MatrixShiftSeconds(GroupModel& group, const CollectiveSpec& spec, std::uint32_t distance) {
-  const std::uint32_t p = group.ranks();
-  return group.StepSeconds([&](const auto& visit) {
-    for (std::uint32_t i = 0; i < p; ++i) {
-      const std::uint32_t j = (i + distance) % p;
-      visit(i, j, static_cast<double>(spec.matrix[std::size_t{i} * p + j]));
-    }
-  });
+  group.TakeStep(
+      [&](const auto& visit) {
+        for (std::uint32_t i = 0; i < p; ++i) {
+          const std::uint32_t j = (i + distance) % p;
+          visit(i, j, bytes_to(i, j));
+        }
+      },
+      reached);
 }
 
 }  // namespace
@@ -83,11 +90,10 @@ double RecursiveDoublingForm(const FormInput& input) {
   const auto bytes =
       static_cast<double>(LongestPiece(spec.bytes.count(), spec.element_bytes, spec.channels));
   DoublingSteps steps(input);
-  double seconds = steps.HandOver(false, bytes) + steps.HandOver(true, bytes);
-  for (std::uint32_t level = 0; level < steps.levels(); ++level) {
-    seconds += steps.Exchange(level, bytes);
-  }
-  return seconds;
+  steps.HandOver(false, bytes);
+  for (std::uint32_t level = 0; level < steps.levels(); ++level) steps.Exchange(level, bytes);
+  steps.HandOver(true, bytes);
+  return steps.seconds();
 }
 
 // Halves n/2, n/4, … to partners 1, 2, … away, then the same back: 2 log2 p steps.
@@ -96,48 +102,49 @@ double HalvingDoublingForm(const FormInput& input) {
   const std::int64_t piece = LongestPiece(spec.bytes.count(), spec.element_bytes, spec.channels);
   DoublingSteps steps(input);
   const Cut blocks(piece, spec.element_bytes, steps.active());
-  double seconds = steps.HandOver(false, static_cast<double>(piece)) +
-                   steps.HandOver(true, static_cast<double>(piece));
-  for (std::uint32_t level = 0; level < steps.levels(); ++level) {
-    const std::int64_t window = blocks.offset(steps.active() >> (level + 1));
-    seconds += 2 * steps.Exchange(level, static_cast<double>(window));
-  }
-  return seconds;
+  const auto exchange = [&](std::uint32_t level) {
+    steps.Exchange(level, static_cast<double>(blocks.offset(steps.active() >> (level + 1))));
+  };
+  steps.HandOver(false, static_cast<double>(piece));
+  for (std::uint32_t level = 0; level < steps.levels(); ++level) exchange(level);
+  for (std::uint32_t level = steps.levels(); level-- > 0;) exchange(level);
+  steps.HandOver(true, static_cast<double>(piece));
+  return steps.seconds();
 }
 
 // ceil(log2 p) steps; step k moves min(2^k, p - 2^k) blocks to the rank 2^k before.
 double BruckForm(const FormInput& input) {
   const std::uint32_t p = input.group.ranks();
   const Cut blocks(input.spec.bytes.count(), input.spec.element_bytes, p);
-  double seconds = 0;
+  std::vector<double> reached(p, 0);
   for (std::uint32_t distance = 1; distance < p; distance *= 2) {
-    const std::int64_t run = blocks.offset(std::min(distance, p - distance));
-    seconds += ShiftSeconds(input.group, p - distance, static_cast<double>(run));
+    const auto run = static_cast<double>(blocks.offset(std::min(distance, p - distance)));
+    Shift(input.group, p - distance, [run](auto, auto) { return run; }, reached);
   }
-  return seconds;
+  return Latest(reached);
 }
 
-// p-1 steps, each when that before has arrived. In large groups evenly spaced steps stand for those
-// between them: what a step costs depends on its distance only through the parts it crosses.
+// p-1 steps, each when that before has arrived, and no faster than all of them at once. In large
+// groups evenly spaced steps stand for those between them: what a step costs depends on its distance
+// only through the parts it crosses.
 double PairwiseForm(const FormInput& input) {
   const CollectiveSpec& spec = input.spec;
   const std::uint32_t p = input.group.ranks();
-  if (spec.primitive == Primitive::kAllToAllV) {
-    double seconds = 0;
-    for (std::uint32_t distance = 1; distance < p; ++distance) {
-      seconds += MatrixShiftSeconds(input.group, spec, distance);
-    }
-    return seconds;
-  }
+  const bool matrix = spec.primitive == Primitive::kAllToAllV;
   constexpr std::uint32_t kMostPuts = 1U << 18;
+  const std::uint32_t steps = matrix ? p - 1 : std::min(p - 1, std::max(16U, kMostPuts / p));
   const auto block = static_cast<double>(LongestPiece(spec.bytes.count(), spec.element_bytes, p));
-  const std::uint32_t sampled = std::min(p - 1, std::max(16U, kMostPuts / p));
-  double seconds = 0;
-  for (std::uint32_t i = 0; i < sampled; ++i) {
-    const std::uint64_t distance = 1 + std::uint64_t{i} * (p - 1) / sampled;
-    seconds += ShiftSeconds(input.group, static_cast<std::uint32_t>(distance), block);
+  std::vector<double> reached(p, 0);
+  for (std::uint32_t i = 0; i < steps; ++i) {
+    const std::uint64_t distance = 1 + std::uint64_t{i} * (p - 1) / steps;
+    Shift(
+        input.group, static_cast<std::uint32_t>(distance),
+        [&](std::uint32_t from, std::uint32_t to) {
+          return matrix ? static_cast<double>(spec.matrix[std::size_t{from} * p + to]) : block;
+        },
+        reached);
   }
-  return seconds * (p - 1) / sampled;
+  return std::max(Latest(reached) * (p - 1) / steps, DirectForm(input));
 }
 
 // One step of everything.
@@ -146,11 +153,15 @@ double DirectForm(const FormInput& input) {
   const std::uint32_t p = input.group.ranks();
   const auto whole = static_cast<double>(spec.bytes.count());
   const auto block = static_cast<double>(LongestPiece(spec.bytes.count(), spec.element_bytes, p));
+  const auto in_one_step = [&](const auto& for_each) {
+    std::vector<double> reached(p, 0);
+    input.group.TakeStep(for_each, reached);
+    return Latest(reached);
+  };
   const auto with_root = [&](bool to_root, double bytes) {
-    return input.group.StepSeconds([&](const auto& visit) {
+    return in_one_step([&](const auto& visit) {
       for (std::uint32_t i = 0; i < p; ++i) {
-        if (i == spec.root) continue;
-        visit(to_root ? i : spec.root, to_root ? spec.root : i, bytes);
+        if (i != spec.root) visit(to_root ? i : spec.root, to_root ? spec.root : i, bytes);
       }
     });
   };
@@ -162,9 +173,11 @@ double DirectForm(const FormInput& input) {
     case Primitive::kBroadcast:
       return with_root(false, whole);
     case Primitive::kSendRecv:
-      return ShiftSeconds(input.group, 1, whole);
+      return in_one_step([&](const auto& visit) {
+        for (std::uint32_t i = 0; i < p; ++i) visit(i, (i + 1) % p, whole);
+      });
     case Primitive::kAllToAllV:
-      return input.group.StepSeconds([&](const auto& visit) {
+      return in_one_step([&](const auto& visit) {
         for (std::uint32_t i = 0; i < p; ++i) {
           for (std::uint32_t j = 0; j < p; ++j) {
             if (i != j) visit(i, j, static_cast<double>(spec.matrix[std::size_t{i} * p + j]));

@@ -42,16 +42,17 @@ class GroupModel {
   }
   [[nodiscard]] const Way& WayOf(std::uint32_t from, std::uint32_t to);
 
-  // The time of a step in which every put that for_each(visit) visits, as visit(from, to, bytes),
-  // starts at once: the slowest of them, given what all of them together ask of every cut.
+  // A step in which every put that for_each(visit) visits, as visit(from, to, bytes), starts as
+  // soon as its sender has reached the step, and all of them share the cuts. `reached` is when each
+  // member gets there; a member has gone on when what is sent to it has arrived.
   template <typename ForEachPut>
-  [[nodiscard]] double StepSeconds(const ForEachPut& for_each) {
+  void TakeStep(const ForEachPut& for_each, std::vector<double>& reached) {
     LoadStep(for_each);
-    double slowest = 0;
+    const std::vector<double> before = reached;
     for_each([&](std::uint32_t from, std::uint32_t to, double bytes) {
-      slowest = std::max(slowest, BusySeconds(from, to, bytes) + WayOf(from, to).latency);
+      reached[to] = std::max(reached[to],
+                             before[from] + BusySeconds(from, to, bytes) + WayOf(from, to).latency);
     });
-    return slowest;
   }
   // Counts the puts of a step against the cuts, for BusySeconds.
   template <typename ForEachPut>

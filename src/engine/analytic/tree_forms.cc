@@ -58,14 +58,14 @@ class SliceTravel {
         puts.emplace_back(ready[child], child);
       }
       std::ranges::sort(puts);
-      const double meeting = Meeting(tree, *parent);
       double busy_inside = 0;
       double busy_outside = 0;
       for (const auto& [start, child] : puts) {
-        const Way& way = group_.WayOf(child, *parent);
-        double& busy = group_.SameNode(child, *parent) ? busy_inside : busy_outside;
-        busy = std::max(busy, start) + group_.LoneSeconds(child, *parent, meeting * bytes_);
-        ready[*parent] = std::max(ready[*parent], busy + way.latency);
+        const bool inside = group_.SameNode(child, *parent);
+        double& busy = inside ? busy_inside : busy_outside;
+        busy = std::max(busy, start) +
+               group_.LoneSeconds(child, *parent, Meeting(tree, *parent, inside) * bytes_);
+        ready[*parent] = std::max(ready[*parent], busy + group_.WayOf(child, *parent).latency);
       }
     }
     return ready[tree.order.front()];
@@ -78,13 +78,14 @@ class SliceTravel {
     std::vector<double> ready(group_.ranks(), 0);
     double last = 0;
     for (const Participant parent : tree.order) {
-      const auto children = tree.tree.children(parent);
-      const double bytes = Meeting(tree, parent) * bytes_;
       group_.LoadStep([&](const auto& visit) {
-        for (const Participant child : children) visit(parent, child, bytes);
+        for (const OrderedTree& other : trees_) {
+          if (other.depth[parent] != tree.depth[parent]) continue;
+          for (const Participant child : other.tree.children(parent)) visit(parent, child, bytes_);
+        }
       });
-      for (const Participant child : children) {
-        ready[child] = ready[parent] + group_.BusySeconds(parent, child, bytes) +
+      for (const Participant child : tree.tree.children(parent)) {
+        ready[child] = ready[parent] + group_.BusySeconds(parent, child, bytes_) +
                        group_.WayOf(parent, child).latency;
         last = std::max(last, ready[child]);
       }
@@ -93,11 +94,19 @@ class SliceTravel {
   }
 
  private:
-  // How many trees' slices are at `parent` at the same time.
-  [[nodiscard]] double Meeting(const OrderedTree& tree, Participant parent) const {
-    return static_cast<double>(std::ranges::count_if(trees_, [&](const OrderedTree& other) {
-      return other.depth[parent] == tree.depth[parent] && !other.tree.children(parent).empty();
-    }));
+  // How many slices come to `parent` where this tree sends one, from inside its node or from
+  // outside: those of all trees in which it is as deep.
+  [[nodiscard]] double Meeting(const OrderedTree& tree, Participant parent, bool inside) const {
+    const auto children = [&](const OrderedTree& t) {
+      return std::ranges::count_if(t.tree.children(parent), [&](Participant child) {
+        return group_.SameNode(child, parent) == inside;
+      });
+    };
+    std::ptrdiff_t all = 0;
+    for (const OrderedTree& other : trees_) {
+      if (other.depth[parent] == tree.depth[parent]) all += children(other);
+    }
+    return static_cast<double>(all) / static_cast<double>(children(tree));
   }
 
   GroupModel& group_;
