@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "collective/cut.h"
-#include "collective/folding.h"
+#include "collective/folded_schedule.h"
 #include "collective/ring_order.h"
 #include "engine/analytic/forms.h"
 
@@ -30,8 +30,10 @@ class DoublingSteps {
   // Active rank v sends to v xor 2^level.
   void Exchange(std::uint32_t level, double bytes) {
     Step([&](std::uint32_t channel, const auto& visit) {
-      for (std::uint32_t v = 0; v < folding_.active(); ++v) {
-        visit(RankOf(v, channel), RankOf(v ^ (1U << level), channel), bytes);
+      for (std::uint32_t position = 0; position < group_.ranks(); ++position) {
+        if (folding_.sits_out(position)) continue;
+        visit(order_.rank(position, channel),
+              order_.rank(folding_.partner(position, level), channel), bytes);
       }
     });
   }
@@ -55,9 +57,6 @@ class DoublingSteps {
           for (std::uint32_t channel = 0; channel < channels_; ++channel) for_each(channel, visit);
         },
         reached_);
-  }
-  [[nodiscard]] std::uint32_t RankOf(std::uint32_t active_number, std::uint32_t channel) const {
-    return order_.rank(folding_.position(active_number), channel);
   }
 
   GroupModel& group_;
@@ -125,8 +124,8 @@ double BruckForm(const FormInput& input) {
 }
 
 // p-1 steps, each when that before has arrived, and no faster than all of them at once. In large
-// groups evenly spaced steps stand for those between them: what a step costs depends on its distance
-// only through the parts it crosses.
+// groups evenly spaced steps stand for those between them: what a step costs depends on its
+// distance only through the parts it crosses.
 double PairwiseForm(const FormInput& input) {
   const CollectiveSpec& spec = input.spec;
   const std::uint32_t p = input.group.ranks();
