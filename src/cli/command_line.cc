@@ -14,8 +14,9 @@ namespace trunkline {
 namespace {
 
 // Named by the contract of the command line; refused until the layer below exists.
-constexpr std::array kLater = {"plan",    "sweep",    "calibrate", "diagnose", "exec",
-                               "convert", "validate", "report",    "fabric"};
+constexpr std::array kLater = {"plan", "sweep",   "calibrate", "diagnose",
+                               "exec", "convert", "validate",  "report"};
+constexpr std::array kLaterVerbs = {"cost", "check", "advise", "import", "export"};
 
 // Adds "key=<value of the flag>" as an assignment labelled with the flag, when it is given.
 void Assign(CLI::App& app, std::vector<Assignment>& assignments, const std::string& flag,
@@ -112,6 +113,21 @@ void DefineCollective(CLI::App& root, CollectiveCommand& collective, CollectiveF
       "  trunkline collective allreduce --ranks 1024 -b 1G -e 1G --algorithm ring\n");
 }
 
+void DefineFabric(CLI::App& root, FabricCommand& fabric) {
+  CLI::App& app = *root.add_subcommand("fabric", "Build a fabric and measure it");
+  app.add_option("arguments", fabric.arguments,
+                 "[show|path|analyse|compare] SPEC…; SPEC is a scenario file or kind:key=value,…")
+      ->required();
+  AddSet(app, fabric.assignments);
+  app.add_flag("--json", fabric.json, "Print one JSON document instead of text");
+  app.footer(
+      "Examples:\n"
+      "  trunkline fabric fat-tree:k=16\n"
+      "  trunkline fabric show rail-optimized:node=dgx-h100,nodes=128,radix=64\n"
+      "  trunkline fabric path rail-optimized:node=dgx-h100,nodes=128,radix=64 gpu:0/3 gpu:17/5\n"
+      "  trunkline fabric compare fat-tree:k=16 clos:nodes=1024,radix=32,oversubscription=2\n");
+}
+
 void DefineCatalog(CLI::App& root, CatalogCommand& catalog) {
   CLI::App& app = *root.add_subcommand("catalog", "List what is built in");
   app.add_option("kind", catalog.kind,
@@ -166,7 +182,12 @@ Result<void> CheckWords(const CLI::App& app, const std::vector<std::string>& arg
   }
   if (std::ranges::find(kLater, command) != kLater.end()) {
     return Error("TL1003", fmt::format("`trunkline {}` comes later", command),
-                 "run, collective, catalog and explain are here now");
+                 "run, collective, fabric, catalog and explain are here now");
+  }
+  if (command == "fabric" && arguments.size() > 1 &&
+      std::ranges::find(kLaterVerbs, arguments[1]) != kLaterVerbs.end()) {
+    return Error("TL1003", fmt::format("`trunkline fabric {}` comes later", arguments[1]),
+                 "show, path, analyse and compare are here now");
   }
   const std::vector<std::string> flags = FlagNames(*app.get_subcommand(command));
   for (const std::string& argument : arguments) {
@@ -250,17 +271,19 @@ Result<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
       "Examples:\n"
       "  trunkline run examples/llama3.1-70b-512xh100.yaml\n"
       "  trunkline collective allreduce --node dgx-h100 --nodes 8 -b 8 -e 8G -f 2\n"
-      "  trunkline catalog\n");
+      "  trunkline fabric fat-tree:k=16\n");
   app.set_version_flag("--version", std::string("trunkline ") + kVersion);
   app.require_subcommand(1);
 
   RunCommand run;
   CollectiveCommand collective;
   CollectiveFlags collective_flags;
+  FabricCommand fabric;
   CatalogCommand catalog;
   ExplainCommand explain;
   DefineRun(app, run);
   DefineCollective(app, collective, collective_flags);
+  DefineFabric(app, fabric);
   DefineCatalog(app, catalog);
   DefineExplain(app, explain);
 
@@ -288,6 +311,7 @@ Result<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
     }
     return collective;
   }
+  if (app.got_subcommand("fabric")) return fabric;
   if (app.got_subcommand("catalog")) return catalog;
   return explain;
 }

@@ -46,6 +46,12 @@ struct CollectiveCommand {
   RunFlags flags;
 };
 
+struct FabricCommand {
+  std::vector<std::string> arguments;  // [verb] SPEC…, names of devices
+  std::vector<Assignment> assignments;
+  bool json = false;
+};
+
 struct CatalogCommand {
   std::string kind;  // "nodes", "algorithms", …; empty: everything
 };
@@ -59,8 +65,8 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command =
-    std::variant<RunCommand, CollectiveCommand, CatalogCommand, ExplainCommand, PrintCommand>;
+using Command = std::variant<RunCommand, CollectiveCommand, FabricCommand, CatalogCommand,
+                             ExplainCommand, PrintCommand>;
 
 // TL1001 (unknown subcommand or flag), TL1002 (a value is missing or malformed), TL1003 (comes
 // later).
@@ -69,6 +75,7 @@ using Command =
 // One file each; they print and return the exit status.
 int Execute(const RunCommand& command);
 int Execute(const CollectiveCommand& command);
+int Execute(const FabricCommand& command);
 int Execute(const CatalogCommand& command);
 int Execute(const ExplainCommand& command);
 

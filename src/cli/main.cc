@@ -22,7 +22,12 @@ int Main(const std::vector<std::string>& arguments) {
     PrintDiagnostics(command.error());
     return kExitUsage;
   }
-  return std::visit([](const auto& chosen) { return Execute(chosen); }, *command);
+  const int status = std::visit([](const auto& chosen) { return Execute(chosen); }, *command);
+  if (std::ferror(stdout) != 0) {
+    PrintNote("the result could not be written to stdout");
+    return kExitFoundFailure;
+  }
+  return status;
 }
 
 }  // namespace

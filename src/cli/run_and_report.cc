@@ -51,6 +51,7 @@ void WarnAboutThreads(const RunFlags& flags) {
 int RunAndReport(const Result<Scenario>& scenario, const RunFlags& flags,
                  std::string (*render)(const RunResult&)) {
   if (!scenario) return Refuse(scenario.error());
+  StopToken& stop = StopOnSignals();
   std::optional<OutputFolder> folder;
   if (!flags.out.empty()) {
     auto opened = OutputFolder::Open(flags.out);
@@ -58,8 +59,6 @@ int RunAndReport(const Result<Scenario>& scenario, const RunFlags& flags,
     folder = std::move(*opened);
   }
   WarnAboutThreads(flags);
-
-  StopToken& stop = StopOnSignals();
   Result<RunResult> result = [&] {
     ConsoleProgress progress(flags.quiet);
     RunOptions options;

@@ -21,6 +21,7 @@ TEST(CommandLine, EveryHelpEndsInExamples) {
        std::vector<std::vector<std::string>>{{"--help"},
                                              {"run", "--help"},
                                              {"collective", "--help"},
+                                             {"fabric", "--help"},
                                              {"catalog", "--help"},
                                              {"explain", "--help"}}) {
     const Outcome outcome = RunTrunkline(arguments);
@@ -100,6 +101,40 @@ TEST(Collective, TakesItsClusterFromAScenario) {
   EXPECT_THAT(outcome.out, HasSubstr("all_gather"));
 }
 
+// A k-ary fat tree has k^3/4 hosts and 5k^2/4 switches (Al-Fares et al., SIGCOMM 2008).
+TEST(Fabric, ShowsAKAryFatTree) {
+  const Outcome outcome = RunTrunkline({"fabric", "fat-tree:k=16"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("1,024 of host"));
+  // Full bisection: 512 pairs at 50 GB/s.
+  EXPECT_THAT(outcome.out, HasSubstr("25.6 TB/s (exact)"));
+  const Outcome json = RunTrunkline({"fabric", "show", "fat-tree:k=16", "--json"});
+  EXPECT_THAT(json.out, StartsWith("{"));
+  EXPECT_THAT(json.out, HasSubstr("\"bisection\""));
+}
+
+TEST(Fabric, PrintsEveryHopOfAPath) {
+  const Outcome outcome = RunTrunkline(
+      {"fabric", "path", "examples/llama3.1-70b-512xh100.yaml", "gpu:0/3", "gpu:17/5"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("gpu:17/5"));
+  EXPECT_THAT(outcome.out, HasSubstr("leaf-"));
+}
+
+TEST(Fabric, ComparesSeveral) {
+  const Outcome outcome = RunTrunkline({"fabric", "compare", "fat-tree:k=8", "fat-tree:k=4"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(" 80 "));  // switches of k = 8
+  EXPECT_THAT(outcome.out, HasSubstr(" 20 "));
+}
+
+TEST(Fabric, RefusesWhatItCannotRead) {
+  EXPECT_EQ(RunTrunkline({"fabric", "cost", "fat-tree:k=4"}).status, 2);
+  EXPECT_EQ(RunTrunkline({"fabric", "path", "fat-tree:k=4"}).status, 2);
+  EXPECT_THAT(RunTrunkline({"fabric", "fat-tre:k=4"}).err, HasSubstr("did you mean 'fat-tree'?"));
+  EXPECT_EQ(RunTrunkline({"fabric", "path", "fat-tree:k=4", "host-0", "host-99"}).status, 2);
+}
+
 TEST(Run, PrintsOneJsonDocumentOnStdout) {
   const Outcome outcome =
       RunTrunkline({"run", "examples/allreduce-64xh100.yaml", "--json", "--engine", "analytic"});
@@ -141,7 +176,7 @@ TEST(Run, EndsWith130OnCtrlCAndLeavesNoFile) {
   const std::string folder = FreshPath("out");
   const Outcome outcome = RunTrunkline({"collective", "alltoall", "--ranks", "4096", "-b", "1G",
                                         "-e", "1G", "--no-fold", "--no-memo", "--out", folder},
-                                       500);
+                                       folder);
   EXPECT_EQ(outcome.status, 130) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("interrupted"));
   EXPECT_THAT(outcome.out, IsEmpty());

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -38,17 +37,21 @@ std::string Contents(const std::string& path) {
 
 }  // namespace
 
-Outcome RunTrunkline(const std::vector<std::string>& arguments, int interrupt_after_ms) {
+Outcome RunTrunkline(const std::vector<std::string>& arguments, const std::string& interrupt_at) {
   const std::string out = FreshPath("stdout");
   const std::string err = FreshPath("stderr");
   const pid_t child = fork();
   if (child == 0) Become(arguments, out, err);
-  if (interrupt_after_ms > 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(interrupt_after_ms));
-    kill(child, SIGINT);
-  }
   int status = 0;
-  waitpid(child, &status, 0);
+  bool ended = false;
+  while (!ended && !interrupt_at.empty() && !std::filesystem::exists(interrupt_at)) {
+    ended = waitpid(child, &status, WNOHANG) == child;
+    std::this_thread::yield();
+  }
+  if (!ended) {
+    if (!interrupt_at.empty()) kill(child, SIGINT);
+    waitpid(child, &status, 0);
+  }
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), Contents(out),
           Contents(err)};
 }

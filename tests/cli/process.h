@@ -11,9 +11,10 @@ struct Outcome {
   std::string err;
 };
 
-// Runs the trunkline binary, in the source folder. `interrupt_after_ms` > 0 sends SIGINT then.
+// Runs the trunkline binary, in the source folder. It gets a SIGINT as soon as the file or folder
+// `interrupt_at` exists.
 [[nodiscard]] Outcome RunTrunkline(const std::vector<std::string>& arguments,
-                                   int interrupt_after_ms = 0);
+                                   const std::string& interrupt_at = "");
 
 // A file or folder name of this test alone, in the temporary folder; what was there is removed.
 [[nodiscard]] std::string FreshPath(const std::string& name);
