@@ -21,21 +21,24 @@ class Folding {
     return static_cast<std::uint32_t>(std::countr_zero(active_));
   }
   [[nodiscard]] std::uint32_t active() const { return active_; }
-  [[nodiscard]] bool sits_out(std::uint32_t position) const {
-    return position < 2 * excess_ && position % 2 == 0;
+  [[nodiscard]] bool sits_out(std::uint32_t seat) const {
+    return seat < 2 * excess_ && seat % 2 == 0;
   }
-  // Whether the rank before `position` hands its data to it.
-  [[nodiscard]] bool takes_in(std::uint32_t position) const {
-    return position < 2 * excess_ && position % 2 == 1;
+  // Whether the rank before `seat` hands its data to it.
+  [[nodiscard]] bool takes_in(std::uint32_t seat) const {
+    return seat < 2 * excess_ && seat % 2 == 1;
   }
   // Number among the active ranks.
-  [[nodiscard]] std::uint32_t active_number(std::uint32_t position) const {
-    return position < 2 * excess_ ? position / 2 : position - excess_;
+  [[nodiscard]] std::uint32_t active_number(std::uint32_t seat) const {
+    return seat < 2 * excess_ ? seat / 2 : seat - excess_;
+  }
+  // The position of an active rank, by its number.
+  [[nodiscard]] std::uint32_t position(std::uint32_t number) const {
+    return number < excess_ ? 2 * number + 1 : number + excess_;
   }
   // The position of the active rank whose number differs in bit `level`.
-  [[nodiscard]] std::uint32_t partner(std::uint32_t position, std::uint32_t level) const {
-    const std::uint32_t number = active_number(position) ^ (1U << level);
-    return number < excess_ ? 2 * number + 1 : number + excess_;
+  [[nodiscard]] std::uint32_t partner(std::uint32_t seat, std::uint32_t level) const {
+    return position(active_number(seat) ^ (1U << level));
   }
 
  private:

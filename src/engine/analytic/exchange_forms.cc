@@ -13,7 +13,7 @@ namespace {
 double Latest(const std::vector<double>& reached) { return *std::ranges::max_element(reached); }
 
 // Steps over doubling distances among the active ranks of every channel, and the steps in which the
-// others hand in their data and get the result (collective/folding.h).
+// others hand in their data and get the result (collective/folded_schedule.h).
 class DoublingSteps {
  public:
   explicit DoublingSteps(const FormInput& input)
