@@ -178,12 +178,14 @@ class StageWriter {
     const std::int64_t own = OwnParameters(plan_, stage_);
     writer_.Compute(Label::kGradientNorm, GradientNormCost(context_.kernels, plan_, own).time);
     if (context_.grid.group_size(GroupRole::kWorld) > 1) {
-      // The norm that clipping needs: a barrier of all ranks before anyone updates.
+      // The norm that clipping needs: a barrier of all ranks before anyone updates. Recursive
+      // doubling costs ceil(log2 p) steps, as few as any algorithm, and treats all ranks alike, so
+      // that replicas stay congruent through the one collective that spans them all.
       constexpr std::int64_t kScalar = 4;
       writer_.Wait(
           writer_.Collective(Stream::kWorld, Label::kNormAllReduce, GroupRole::kWorld,
                              context_.collectives.Find(GroupRole::kWorld, Primitive::kAllReduce,
-                                                       kScalar, kScalar, "auto")));
+                                                       kScalar, kScalar, "recursive_doubling")));
     }
     writer_.Compute(Label::kOptimizer, OptimizerCost(context_.kernels, plan_, own).time);
     if (sharded_ && plan_.zero > 0 && plan_.zero < 3 && !plan_.overlap_param_gather) {
