@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "engine/software_latency.h"
 #include "trunkline/base/check.h"
 #include "trunkline/base/random.h"
 
@@ -53,31 +54,6 @@ ProgramShape ShapeOf(const Program& program, const TaskGraph& graph) {
     role->second = i;
   }
   return shape;
-}
-
-// The worst link class decides a step's software latency.
-HopClass ClassOf(const Fabric& fabric, const Route& route) {
-  HopClass worst = HopClass::kNvlink;
-  for (const Hop& hop : route.hops) {
-    const std::size_t resource = Index(hop.resource);
-    const LinkId link =
-        resource < fabric.link_count()
-            ? LinkId(resource)
-            : fabric.trunk_links(static_cast<std::uint32_t>(resource - fabric.link_count()))[0];
-    switch (fabric.link(link).kind) {
-      case LinkKind::kNetwork:
-        return HopClass::kNetwork;
-      case LinkKind::kPcie:
-      case LinkKind::kSocket:
-      case LinkKind::kC2c:
-        worst = HopClass::kPcie;
-        break;
-      case LinkKind::kNvlink:
-      case LinkKind::kXgmi:
-        break;
-    }
-  }
-  return worst;
 }
 
 class Builder {
@@ -310,7 +286,7 @@ Result<void> Builder::Connect(RankId source, RankId destination, Protocol protoc
   const auto limit = static_cast<Int128>(route->limit.bits_per_second()) * payload / 128;
   connection.limit = LoneRate(problem_.hops_of(connection), problem_.capacities,
                               Rate::BitsPerSecond(static_cast<std::int64_t>(limit)));
-  const HopClass hop_class = ClassOf(fabric_, *route);
+  const HopClass hop_class = HopClassOf(fabric_, *route);
   connection.latency =
       route->latency +
       input_.transport
