@@ -11,6 +11,7 @@
 
 #include "training/model_flops.h"
 #include "training/test_models.h"
+#include "trunkline/base/random.h"
 
 namespace trunkline {
 namespace {
@@ -385,6 +386,80 @@ TEST(BuildTraining, Llama405BOn16384GpusStaysSmall) {
     bytes += program.tasks.size() * sizeof(Task) + program.dependencies.size() * sizeof(int);
   }
   EXPECT_LT(bytes, 8U << 20U);
+}
+
+// The fullest stage and the busiest one.
+std::pair<std::int64_t, Time> Peaks(const TrainingWorkload& workload) {
+  std::int64_t memory = 0;
+  for (const StageMemory& stage : workload.memory) memory = std::max(memory, stage.total().count());
+  return {memory, *std::ranges::max_element(workload.stage_compute)};
+}
+
+TEST(BuildTraining, EachKnobMovesMemoryAndComputeTheRightWay) {
+  const ModelConfig model = testing::Llama70B();
+  TrainingPlan base = SmallPlan(8, 4, 16, 32);
+  base.sequence = 8192;
+  const auto [memory, compute] = Peaks(Build(model, base));
+  const auto with = [&](auto change) {
+    TrainingPlan plan = base;
+    change(plan);
+    return Peaks(Build(model, plan));
+  };
+  const auto recomputed = with([](TrainingPlan& plan) { plan.recompute = Recompute::kFull; });
+  EXPECT_LT(recomputed.first, memory);
+  EXPECT_GT(recomputed.second, compute);
+  const auto materialised = with([](TrainingPlan& plan) { plan.flash_attention = false; });
+  EXPECT_GT(materialised.first, memory);
+  EXPECT_GT(materialised.second, compute);
+  const auto unsplit = with([](TrainingPlan& plan) { plan.sequence_parallel = false; });
+  EXPECT_GT(unsplit.first, memory);
+  EXPECT_GT(unsplit.second, compute);
+  const auto eighth = with([](TrainingPlan& plan) { plan.precision = Precision::kFp8; });
+  EXPECT_LT(eighth.second, compute);
+  const auto sgd = with([](TrainingPlan& plan) { plan.optimizer = Optimizer::kSgd; });
+  EXPECT_LT(sgd.first, memory);
+  EXPECT_LT(sgd.second, compute);
+  std::int64_t last = memory;
+  for (const int zero : {1, 2}) {
+    const auto sharded = with([zero](TrainingPlan& plan) { plan.zero = zero; });
+    EXPECT_LT(sharded.first, last);
+    last = sharded.first;
+  }
+}
+
+// Whatever CheckPlan lets through, BuildTraining builds or refuses.
+TEST(BuildTraining, AnyPlanThatIsAcceptedIsBuiltOrRefused) {
+  std::uint64_t drawn = 0;
+  const auto pick = [&](std::initializer_list<std::int64_t> values) {
+    return values.begin()[Below(Draw(7, 0, drawn++), values.size())];
+  };
+  int built = 0;
+  for (int i = 0; i < 3'000; ++i) {
+    ModelConfig model =
+        testing::Llama31(pick({1, 4, 7}), pick({128, 1024}), pick({1, 8, 4096}), pick({1, 8, 24}));
+    model.kv_heads = pick({1, 8, 24});
+    model.head_dim = pick({1, 64, 100'000});
+    model.vocab = pick({1, 4096, 100'000'000});
+    model.sliding_window = pick({0, 1, 100'000});
+    TrainingPlan plan =
+        SmallPlan(pick({1, 2, 8}), pick({1, 2, 7}), pick({1, 3}), pick({1, 5, 100}));
+    plan.sequence = pick({1, 8, 1024, 131'072});
+    plan.micro_batch = pick({1, 1, 5});
+    plan.zero = static_cast<int>(pick({0, 1, 2, 3}));
+    plan.vp = pick({1, 1, 2});
+    plan.schedule = plan.vp > 1 ? PipelineSchedule::kInterleaved : PipelineSchedule::kGpipe;
+    plan.flash_attention = pick({0, 1}) != 0;
+    plan.grad_fp32 = pick({0, 1}) != 0;
+    plan.recompute = static_cast<Recompute>(pick({0, 1, 2}));
+    if (model.heads % model.kv_heads != 0) continue;
+    if (!CheckPlan(model, plan, plan.ranks()).empty()) continue;
+    const auto workload = BuildTraining(model, plan, H100());
+    if (!workload) continue;
+    ++built;
+    for (const Time& compute : workload->stage_compute) EXPECT_GT(compute, Time());
+    for (const StageMemory& stage : workload->memory) EXPECT_GT(stage.total(), Bytes(0));
+  }
+  EXPECT_GT(built, 100);
 }
 
 TEST(BuildTraining, RefusesMixturesOfExperts) {
