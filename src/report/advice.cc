@@ -16,6 +16,7 @@ namespace {
 struct Suggestion {
   Time at_most;  // no more than this can be gained
   std::string text;
+  auto operator<=>(const Suggestion&) const = default;
 };
 
 // Smaller gains are not worth a line.
@@ -157,7 +158,7 @@ std::vector<std::string> Advice(const RunResult& result) {
   std::vector<Suggestion> suggestions;
   if (result.training && result.iteration) SuggestTrainingChanges(result, suggestions);
   if (!result.rows.empty()) SuggestForRow(result.rows.back(), suggestions);
-  std::ranges::stable_sort(suggestions, std::greater<>(), &Suggestion::at_most);
+  std::ranges::sort(suggestions, std::greater<>());
   for (Suggestion& suggestion : suggestions) {
     if (Ratio(suggestion.at_most, result.time) >= kWorthwhileShare) {
       out.push_back(std::move(suggestion.text));

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "report/names.h"
 #include "report/table.h"
@@ -36,7 +36,9 @@ std::optional<Pair> NetworkPair(const RunResult& result) {
   if (result.training && result.iteration) {
     const TaskGraph& graph = *result.training->graph;
     std::vector<CollectiveSummary> order = result.timeline.collectives;
-    std::ranges::stable_sort(order, std::greater<>(), &CollectiveSummary::exposed);
+    std::ranges::sort(order, {}, [](const CollectiveSummary& summary) {
+      return std::tuple(-summary.exposed.ps(), summary.collective, summary.role);
+    });
     for (const CollectiveSummary& summary : order) {
       const CommunicatorId group =
           graph.communicator(result.iteration->critical_rank, summary.role);

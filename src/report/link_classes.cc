@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -53,7 +52,9 @@ std::vector<LinkClass> LinkClassesOf(const RunResult& result) {
     entry.mean_utilisation /= static_cast<double>(entry.links);
     classes.push_back(std::move(entry));
   }
-  std::ranges::stable_sort(classes, std::greater<>(), &LinkClass::worst_utilisation);
+  std::ranges::sort(classes, {}, [](const LinkClass& entry) {
+    return std::pair(-entry.worst_utilisation, entry.worst);
+  });
   return classes;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "report/advice.h"
 #include "report/link_classes.h"
@@ -105,7 +104,9 @@ void AddStepCollectives(Page& page, const RunResult& result) {
   page.Heading("Collectives on that rank, most exposed first");
   std::vector<const StepCollective*> order;
   for (const StepCollective& collective : result.step_collectives) order.push_back(&collective);
-  std::ranges::stable_sort(order, std::greater<>(), &StepCollective::exposed);
+  std::ranges::sort(order, {}, [](const StepCollective* collective) {
+    return std::pair(-collective->exposed.ps(), collective);
+  });
   Table table({{"collective", Align::kLeft},
                {"algorithm", Align::kLeft},
                {"protocol", Align::kLeft},

@@ -7,17 +7,20 @@ function digits(value: number, significant = 4): string {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
 
-function scaled(value: number, units: readonly (readonly [number, string])[]): string {
+function scaled(
+  value: number, units: readonly (readonly [number, string])[], significant = 4
+): string {
   for (const [size, unit] of units) {
-    if (Math.abs(value) >= size) return `${digits(value / size)} ${unit}`;
+    if (Math.abs(value) >= size) return `${digits(value / size, significant)} ${unit}`;
   }
   const [size, unit] = units[units.length - 1]!;
-  return `${digits(value / size)} ${unit}`;
+  return `${digits(value / size, significant)} ${unit}`;
 }
 
-export const seconds = (value: number): string =>
+export const seconds = (value: number, significant = 4): string =>
   value === 0 ? '0 s'
-              : scaled(value, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns'], [1e-12, 'ps']]);
+              : scaled(value, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns'], [1e-12, 'ps']],
+                     significant);
 
 export const bytes = (value: number): string =>
   scaled(value, [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']]);

@@ -12,6 +12,7 @@ const kAxisHeight = 24;
 const kMinLabelWidth = 30;
 const kRanksAtFirst = 6;
 const kLeastOpacity = 0.3;  // of a column with anything in it: a lone short span stays visible
+const kInstantDigits = 7;  // of when a span starts: enough to order neighbours
 const kPicosecond = 1e-12;
 
 type Row = {kind: 'rank'; top: number; text: string} | {kind: 'lane'; top: number; lane: Lane};
@@ -221,7 +222,7 @@ export class TimelineView {
     this.tip.replaceChildren(
       h('strong', {}, row.lane.name(i)),
       fact('takes', seconds((row.lane.ends[i]! - start) * kPicosecond)),
-      fact('starts', seconds(start * kPicosecond)),
+      fact('starts', seconds(start * kPicosecond, kInstantDigits)),
       fact('kind', row.lane.category(i)), fact('stream', row.lane.stream),
       fact('on', row.lane.rank));
     this.tip.hidden = false;
@@ -298,7 +299,7 @@ export class TimelineView {
         context.fillRect(gutter + left, top, right - left - gap, kLaneHeight);
         const name = lane.name(i);
         if (right - left < kMinLabelWidth || context.measureText(name).width > right - left - 8) return;
-        context.fillStyle = palette.label;
+        context.fillStyle = lane.category(i) === 'receive' ? palette.ink : palette.label;
         context.fillText(name, gutter + left + 5, top + kLaneHeight / 2 + 0.5);
       },
       column: (x, shares) => {
