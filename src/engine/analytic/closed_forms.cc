@@ -8,8 +8,8 @@
 
 #include "engine/analytic/forms.h"
 #include "engine/saturating_time.h"
-#include "engine/software_latency.h"
 #include "trunkline/collective/algorithm.h"
+#include "trunkline/collective/tuner.h"
 
 namespace trunkline {
 namespace {
@@ -45,7 +45,8 @@ Result<Time> CollectiveTime(GroupModel& group, const CollectiveChoice& choice) {
       form->second({.group = group, .spec = choice.spec, .schedule = **schedule});
   if (group.failure()) return std::unexpected(*group.failure());
   return std::min(Time::Horizon(),
-                  BaseLatency(group.transport(), choice) + SaturatingTime(seconds));
+                  BaseLatencyOf(choice.algorithm, choice.protocol, group.transport()) +
+                      SaturatingTime(seconds));
 }
 
 }  // namespace trunkline

@@ -4,7 +4,7 @@
 
 #include "engine/analytic/closed_forms.h"
 #include "engine/bounds.h"
-#include "engine/software_latency.h"
+#include "engine/hop_class.h"
 
 namespace trunkline {
 

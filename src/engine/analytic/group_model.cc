@@ -1,6 +1,6 @@
 #include "engine/analytic/group_model.h"
 
-#include "engine/software_latency.h"
+#include "engine/hop_class.h"
 
 namespace trunkline {
 namespace {

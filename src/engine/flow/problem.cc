@@ -7,7 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "engine/software_latency.h"
+#include "engine/hop_class.h"
 #include "trunkline/base/check.h"
 #include "trunkline/base/random.h"
 

@@ -1,4 +1,4 @@
-#include "engine/software_latency.h"
+#include "engine/hop_class.h"
 
 namespace trunkline {
 
@@ -24,12 +24,6 @@ HopClass HopClassOf(const Fabric& fabric, const Route& route) {
     }
   }
   return worst;
-}
-
-Time BaseLatency(const TransportModel& transport, const CollectiveChoice& choice) {
-  const auto protocol = static_cast<std::size_t>(choice.protocol);
-  const bool tree = choice.algorithm.find("tree") != std::string::npos;
-  return tree ? transport.tree_base_latency[protocol] : transport.ring_base_latency[protocol];
 }
 
 }  // namespace trunkline
