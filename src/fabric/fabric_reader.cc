@@ -34,6 +34,9 @@ bool ReadList(const YamlValue& value, std::vector<T>& out, const FabricKey& key)
   };
   if (!value.is_list()) return read_one(value);
   const auto elements = value.AsList();
+  if (elements && elements->empty()) {
+    value.Error("TL1107", fmt::format("'{}' is an empty list", key.name), key.summary);
+  }
   return elements && !elements->empty() && std::ranges::all_of(*elements, read_one);
 }
 
@@ -122,21 +125,27 @@ Result<FabricSpec> ParseFabricSpec(std::string_view text) {
 
   // Assignments are parted by commas, but for those within a list.
   std::string assignment;
+  std::set<std::string> keys;
   int depth = 0;
-  const auto assign = [&] {
+  const auto assign = [&]() -> bool {
+    const std::string key = assignment.substr(0, assignment.find('='));
+    if (!assignment.empty() && !keys.insert(key).second) return false;
     if (!assignment.empty()) document->Override(assignment, label);
     assignment.clear();
+    return true;
   };
-  for (char c : text.substr(std::min(text.size(), kind.size() + 1))) {
+  for (char c : std::string(text.substr(std::min(text.size(), kind.size() + 1))) + ',') {
     if (c == '[') ++depth;
     if (c == ']') --depth;
-    if (c == ',' && depth == 0) {
-      assign();
-    } else {
+    if (c != ',' || depth > 0) {
       assignment += c;
+    } else if (!assign()) {
+      return Error("TL1105", fmt::format("'{}' is given twice in '{}'", assignment, label),
+                   "keep one of them");
     }
   }
-  assign();
+  // A list that is never closed is left over, for the reader to name its place.
+  if (!assignment.empty()) document->Override(assignment, label);
 
   const YamlMap map = document->root();
   map.Read("node", spec.node);

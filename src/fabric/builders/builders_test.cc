@@ -340,6 +340,9 @@ TEST(Build, NamesWhatIsWrongWithASpec) {
   EXPECT_THAT(ErrorOf("clos:nodes=8,radix=1e30"), HasSubstr("TL11"));
   EXPECT_THAT(ErrorOf("clos:nodes=8,link=400"), HasSubstr("TL1103"));
   EXPECT_THAT(ErrorOf("clos:nodes=8,link=400 Tb/s"), HasSubstr("TL1108"));
+  EXPECT_THAT(ErrorOf("clos:nodes=8,oversubscription=[]"), HasSubstr("TL1107"));
+  EXPECT_THAT(ErrorOf("clos:nodes=8,nodes=9"), HasSubstr("TL1105"));
+  EXPECT_THAT(ErrorOf("fat-tree:children=[4,4"), HasSubstr("TL1102"));
   EXPECT_THAT(ErrorOf("clos:nodes=8,k=4"), HasSubstr("kind: fat-tree does"));
   EXPECT_THAT(ErrorOf("clos:nodes=8,raddix=4"), HasSubstr("radix"));
   EXPECT_THAT(ErrorOf("clos:nodes=8,node=dgx-h10"), HasSubstr("'dgx-h100'"));

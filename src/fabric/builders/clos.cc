@@ -38,10 +38,12 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   plan.seats = ConsecutiveSeats(nodes, nics, *planes, sized->leaf_ends);
   plan.cable_latency = parameters.cable_latency();
   plan.switch_latency = parameters.switch_latency();
-  const std::string summary =
-      fmt::format("{} tiers of radix {}: {} ends and {} uplinks a leaf{}", plan.levels.size(),
-                  fmt::join(request.radix, ", "), sized->leaf_ends, sized->leaf_uplinks,
-                  *planes > 1 ? fmt::format(", in {} separate planes", *planes) : "");
+  std::string summary =
+      plan.levels.size() == 1
+          ? fmt::format("one leaf of radix {}", request.radix.front())
+          : fmt::format("{} tiers of radix {}: {} ends and {} uplinks a leaf", plan.levels.size(),
+                        fmt::join(request.radix, ", "), sized->leaf_ends, sized->leaf_uplinks);
+  if (*planes > 1) summary += fmt::format(", in each of {} separate planes", *planes);
   return PlanXgft(std::move(plan), nodes, nics, summary);
 }
 
