@@ -9,9 +9,10 @@ namespace trunkline {
 
 // NCCL's pipeline step: a 4 MiB buffer in 8 steps (NCCL 2.30.7, NCCL_STEPS).
 inline constexpr std::int64_t kDefaultSlice = std::int64_t{512} << 10;
-// Default slices of one channel at most: with more, filling the pipeline is already below 1 % of
-// the time for every tree of up to 4,096 nodes, and the number of ops only costs simulation time.
-inline constexpr std::int64_t kMostDefaultSlices = 256;
+// Default slices of one channel at most, to bound the cost of simulating them. Pieces above 512 MiB
+// get longer slices than NCCL's, so that filling a pipeline of d hops takes d/1024 of the whole
+// time.
+inline constexpr std::int64_t kMostDefaultSlices = 1024;
 
 // How many slices a pipelined algorithm cuts the largest of `channels` equal pieces into.
 inline std::int64_t SliceCount(const CollectiveSpec& spec, std::int64_t channels) {
