@@ -1,50 +1,13 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <utility>
 
 #include "collective/program_schedule.h"
+#include "collective/rank_folding.h"
 #include "collective/ring_order.h"
 
 namespace trunkline {
-
-// How algorithms for powers of two serve any number of ranks: of the first 2 x excess ranks, each
-// even one hands its data to the odd one after it, sits out, and gets the result in the end.
-class Folding {
- public:
-  explicit Folding(std::uint32_t ranks)
-      : active_(std::bit_floor(ranks)), excess_(ranks - active_) {}
-
-  // log2 of the number of active ranks.
-  [[nodiscard]] std::uint32_t levels() const {
-    return static_cast<std::uint32_t>(std::countr_zero(active_));
-  }
-  [[nodiscard]] std::uint32_t active() const { return active_; }
-  [[nodiscard]] bool sits_out(std::uint32_t seat) const {
-    return seat < 2 * excess_ && seat % 2 == 0;
-  }
-  // Whether the rank before `seat` hands its data to it.
-  [[nodiscard]] bool takes_in(std::uint32_t seat) const {
-    return seat < 2 * excess_ && seat % 2 == 1;
-  }
-  // Number among the active ranks.
-  [[nodiscard]] std::uint32_t active_number(std::uint32_t seat) const {
-    return seat < 2 * excess_ ? seat / 2 : seat - excess_;
-  }
-  // The position of an active rank, by its number.
-  [[nodiscard]] std::uint32_t position(std::uint32_t number) const {
-    return number < excess_ ? 2 * number + 1 : number + excess_;
-  }
-  // The position of the active rank whose number differs in bit `level`.
-  [[nodiscard]] std::uint32_t partner(std::uint32_t seat, std::uint32_t level) const {
-    return position(active_number(seat) ^ (1U << level));
-  }
-
- private:
-  std::uint32_t active_;
-  std::uint32_t excess_;
-};
 
 // An AllReduce among active ranks with what folding puts around it. `Derived` has
 //   static constexpr std::uint64_t kOpsPerLevel
@@ -114,7 +77,7 @@ class FoldedSchedule : public ProgramSchedule<FoldedSchedule<Derived>> {
 
  protected:
   [[nodiscard]] const RingOrder& order() const { return order_; }
-  [[nodiscard]] const Folding& folding() const { return folding_; }
+  [[nodiscard]] const RankFolding& folding() const { return folding_; }
   // The channel's piece of the data.
   [[nodiscard]] BufferSpan Piece(Buffer buffer, std::uint32_t channel) const {
     return Span(buffer, pieces_.range(channel));
@@ -127,7 +90,7 @@ class FoldedSchedule : public ProgramSchedule<FoldedSchedule<Derived>> {
   }
 
   RingOrder order_;
-  Folding folding_;
+  RankFolding folding_;
   Cut pieces_;  // by channel
 };
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "collective/cut.h"
-#include "collective/folded_schedule.h"
+#include "collective/rank_folding.h"
 #include "collective/ring_order.h"
 #include "engine/analytic/forms.h"
 
@@ -13,7 +13,7 @@ namespace {
 double Latest(const std::vector<double>& reached) { return *std::ranges::max_element(reached); }
 
 // Steps over doubling distances among the active ranks of every channel, and the steps in which the
-// others hand in their data and get the result (collective/folded_schedule.h).
+// others hand in their data and get the result (collective/rank_folding.h).
 class DoublingSteps {
  public:
   explicit DoublingSteps(const FormInput& input)
@@ -62,7 +62,7 @@ class DoublingSteps {
   GroupModel& group_;
   std::uint32_t channels_;
   RingOrder order_;
-  Folding folding_;
+  RankFolding folding_;
   std::vector<double> reached_;
 };
 
