@@ -79,8 +79,6 @@ void NarrowToInner(const Partition& inner, Partition& outer) {
   outer.crossing = inner.crossing;
 }
 
-bool IsScaleUp(LinkKind kind) { return kind == LinkKind::kNvlink || kind == LinkKind::kXgmi; }
-
 }  // namespace
 
 FabricCuts::FabricCuts(const Router& router) : router_(&router) {

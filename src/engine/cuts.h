@@ -12,6 +12,11 @@
 // Bounds and the analytic engine both reason with them.
 namespace trunkline {
 
+// Links between GPUs that routes inside a node prefer to PCIe (route.h).
+[[nodiscard]] constexpr bool IsScaleUp(LinkKind kind) {
+  return kind == LinkKind::kNvlink || kind == LinkKind::kXgmi;
+}
+
 // The members of a group by the part of the fabric in which they sit. What leaves or enters a part
 // takes capacity of its cut, by whatever route.
 struct Partition {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "engine/accounting.h"
@@ -71,8 +72,8 @@ void AddSpans(const TaskGraph& graph, const StepRun& run, std::vector<RankId> re
                                 .start = rank.times[i].start,
                                 .end = rank.times[i].end});
     }
-    std::stable_sort(timeline.spans.begin() + first, timeline.spans.end(),
-                     [](const TaskSpan& a, const TaskSpan& b) { return a.start < b.start; });
+    std::ranges::sort(timeline.spans.begin() + first, timeline.spans.end(), {},
+                      [](const TaskSpan& span) { return std::pair(span.start, span.task); });
   }
 }
 

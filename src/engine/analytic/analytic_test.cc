@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -140,6 +141,29 @@ TEST(Analytic, RepresentsCongruentRanksByOne) {
   EXPECT_EQ(timeline.spans[2].rank, RankId{5});
   EXPECT_EQ(timeline.spans[2].end, timeline.end);
   EXPECT_EQ(timeline.collectives[0].count, 3U);
+}
+
+// Three layers: each computes, then reduces behind the next; the last reduction is exposed.
+TEST(Analytic, KeepsAStepBetweenItsLongerPartAndTheSumOfBoth) {
+  TableGraph graph;
+  using Step = TableGraph::Step;
+  graph.AddCollective(Choice(Primitive::kAllReduce, kMega));
+  std::vector<Step> steps;
+  for (std::uint32_t layer = 0; layer < 3; ++layer) {
+    steps.push_back({.kind = TaskKind::kCompute, .duration = Us(80)});
+    steps.push_back(
+        {.kind = TaskKind::kCollective, .stream = 1, .role = 0, .dependencies = {2 * layer}});
+  }
+  const auto program = graph.AddProgram(steps);
+  graph.AddCommunicator(0, {graph.AddRank(program), graph.AddRank(program)});
+  // Each reduction: 2 steps of 0.5 MB at 10 GB/s and 2 us: 104 us.
+  const Timeline timeline = Simulate(Crossbar(2, Rate::GigabytesPerSecond(10), Us(1)), graph);
+  const RankSummary& rank = timeline.ranks[0];
+  EXPECT_EQ(timeline.end, Us(80 + 3 * 104));
+  EXPECT_EQ(rank.communication, Us(3 * 104));
+  EXPECT_EQ(rank.exposed_communication, Us(80 + 3 * 104 - 240));
+  EXPECT_GE(timeline.end, std::max(rank.compute, rank.communication));
+  EXPECT_LE(timeline.end, rank.compute + rank.communication);
 }
 
 TEST(Analytic, ChargesALoneRankNothing) {

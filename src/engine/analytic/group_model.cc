@@ -14,8 +14,6 @@ GroupLayout LayoutOf(const Fabric& fabric, const std::vector<DeviceId>& members,
   return layout;
 }
 
-bool IsScaleUp(LinkKind kind) { return kind == LinkKind::kNvlink || kind == LinkKind::kXgmi; }
-
 }  // namespace
 
 Result<GroupModel> GroupModel::Make(const Router& router, const TransportModel& transport,
