@@ -12,7 +12,10 @@ constexpr std::int64_t kHorizon = 8'640'000'000'000'000'000;  // Time's: 100 day
 }  // namespace
 
 Interpreter::Interpreter(const TransferModel& model)
-    : model_(model), network_(model.capacities), states_(model.connections.size()) {
+    : model_(model),
+      rendezvous_(model.handshake == Handshake::kRendezvous),
+      network_(model.capacities),
+      states_(model.connections.size()) {
   for (std::uint32_t i = 0; i < model.connections.size(); ++i) {
     const Connection& connection = model.connections[i];
     if (connection.binding_hops == 0) continue;
@@ -46,6 +49,7 @@ void Interpreter::Begin(std::uint32_t id, Time time) {
   program.next_op = 0;
   program.op_count = 0;
   program.slots = 0;
+  program.meets = false;
   program.cursor = 0;
   program.size = 0;
   program.wait = Wait::kNothing;
@@ -71,7 +75,9 @@ void Interpreter::StartSend(std::uint32_t id, std::uint32_t connection, Bytes by
 void Interpreter::StartReceive(std::uint32_t id, std::uint32_t connection, Time time) {
   Begin(id, time);
   programs_[id].size = 1;  // the wait itself
-  if (AwaitSignal(id, connection)) Finish(id);
+  if (!AwaitSignal(id, connection)) return;
+  programs_[id].size = 0;
+  Finish(id);
 }
 
 void Interpreter::Wake(std::uint32_t id) {
@@ -230,12 +236,13 @@ bool Interpreter::TakeSlot(std::uint32_t id, std::uint32_t connection) {
 }
 
 bool Interpreter::Put(std::uint32_t id, std::uint32_t connection, std::int64_t bytes) {
-  if (programs_[id].slots > 0 && !TakeSlot(id, connection)) return false;
+  if (!rendezvous_ && programs_[id].slots > 0 && !TakeSlot(id, connection)) return false;
+  if (rendezvous_ && !Meet(id)) return false;
   Program& program = programs_[id];
   State& state = states_[connection];
   ++state.transfers;
   state.bytes += bytes;
-  if (state.flow == kNone && model_.handshake == Handshake::kEager) {
+  if (state.flow == kNone && !rendezvous_) {
     // Nothing can slow it: its end is known now.
     const Time begin = std::max(program.time, state.free);
     Time end = begin;
@@ -269,15 +276,14 @@ Time Interpreter::Duration(std::uint32_t connection, std::int64_t bytes, bool fo
 }
 
 void Interpreter::Transmit(std::uint32_t connection) {
-  const bool rendezvous = model_.handshake == Handshake::kRendezvous;
   const Time latency = model_.connections[connection].latency;
   for (;;) {
     State& state = states_[connection];
     if (state.busy || state.outgoing.empty()) return;
-    if (rendezvous && state.waiter == kNone) return;
+    if (rendezvous_ && state.posted.empty()) return;
     Message& put = messages_[state.outgoing.head];
     Time begin = std::max(put.time, state.free);
-    if (rendezvous) begin = Later(std::max(begin, programs_[state.waiter].time), latency);
+    if (rendezvous_) begin = Later(std::max(begin, messages_[state.posted.head].time), latency);
     put.sent = begin;
     put.follows = put.time < state.free;
     state.busy = true;
@@ -309,21 +315,34 @@ void Interpreter::EndTransfer(std::uint32_t connection, Time end) {
   const Message put = TakeFirst(state.outgoing);
   state.busy = false;
   state.free = std::max(state.free, end);
-  const bool rendezvous = model_.handshake == Handshake::kRendezvous;
-  Deliver(connection, rendezvous ? end : Later(end, model_.connections[connection].latency),
-          put.sent);
-  CompletePut(put.program, end);
+  if (rendezvous_) {
+    const std::uint32_t receiver = TakeFirst(state.posted).program;
+    programs_[receiver].received_sent = put.sent;
+    CompleteTransfer(receiver, end);
+  } else {
+    Deliver(connection, Later(end, model_.connections[connection].latency), put.sent);
+  }
+  CompleteTransfer(put.program, end);
 }
 
-void Interpreter::CompletePut(std::uint32_t id, Time end) {
+// In a rendezvous puts and the waits that follow them are under way together, and both ends are
+// held until all have ended (MPI's Sendrecv): whether the program may go on.
+bool Interpreter::Meet(std::uint32_t id) {
+  Program& program = programs_[id];
+  if (!program.meets) return true;
+  if (program.transfers > 0) {
+    program.wait = Wait::kTransfers;
+    return false;
+  }
+  program.time = std::max(program.time, program.last_sent);
+  program.meets = false;
+  return true;
+}
+
+void Interpreter::CompleteTransfer(std::uint32_t id, Time end) {
   Program& program = programs_[id];
   program.last_sent = std::max(program.last_sent, end);
-  if (--program.transfers == 0 && program.wait == Wait::kTransfers) {
-    if (model_.handshake == Handshake::kRendezvous) {
-      program.time = std::max(program.time, program.last_sent);
-    }
-    Wake(id);
-  }
+  if (--program.transfers == 0 && program.wait == Wait::kTransfers) Wake(id);
 }
 
 // --- Signals ------------------------------------------------------------------------------------
@@ -339,14 +358,6 @@ void Interpreter::Deliver(std::uint32_t connection, Time arrival, Time sent) {
   Receive(id, connection, arrival, sent);
   Program& program = programs_[id];
   ++program.cursor;
-  if (model_.handshake == Handshake::kRendezvous) {
-    // Both ends of all transfers so far are released together.
-    program.time = std::max(program.time, program.last_sent);
-    if (program.transfers > 0) {
-      program.wait = Wait::kTransfers;
-      return;
-    }
-  }
   Wake(id);
 }
 
@@ -365,6 +376,14 @@ void Interpreter::Receive(std::uint32_t id, std::uint32_t connection, Time arriv
 
 bool Interpreter::AwaitSignal(std::uint32_t id, std::uint32_t connection) {
   State& state = states_[connection];
+  if (rendezvous_) {
+    Program& program = programs_[id];
+    ++program.transfers;
+    program.meets = true;
+    Append(state.posted, {.time = program.time, .program = id});
+    Transmit(connection);
+    return true;
+  }
   if (!state.arrived.empty()) {
     const Message signal = TakeFirst(state.arrived);
     Receive(id, connection, signal.time, signal.sent);
@@ -374,7 +393,6 @@ bool Interpreter::AwaitSignal(std::uint32_t id, std::uint32_t connection) {
   state.waiter = id;
   programs_[id].wait = Wait::kSignal;
   programs_[id].on = connection;
-  if (model_.handshake == Handshake::kRendezvous) Transmit(connection);
   return false;
 }
 

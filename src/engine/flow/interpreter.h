@@ -119,9 +119,11 @@ class Interpreter {
     std::uint64_t next_op = 0;
     std::uint64_t op_count = 0;
     Time time;
-    Time last_sent;               // end of its last transfer so far
-    Time received_sent;           // see Finished::sent
-    std::uint32_t transfers = 0;  // puts whose transfer has no known end yet
+    Time last_sent;      // end of its last transfer so far
+    Time received_sent;  // see Finished::sent
+    // Puts whose transfer has no known end yet; in a rendezvous also waits.
+    std::uint32_t transfers = 0;
+    bool meets = false;  // rendezvous: it has waited since its last put
     std::uint32_t slots = 0;
     std::uint32_t block = kNone;  // into blocks_
     std::uint8_t cursor = 0;
@@ -146,6 +148,7 @@ class Interpreter {
     std::uint64_t known_surplus = 0;
     List outgoing;                      // puts whose transfer has not ended
     List arrived;                       // signals that nobody has waited for
+    List posted;                        // rendezvous: waits that no put has met
     List released;                      // slots given back
     std::uint32_t held = 0;             // slots taken and not known to be given back
     std::uint32_t waiter = kNone;       // program that waits for the next signal
@@ -168,7 +171,8 @@ class Interpreter {
   void Transmit(std::uint32_t connection);
   void BeginTransfer(std::uint32_t connection);
   void EndTransfer(std::uint32_t connection, Time end);
-  void CompletePut(std::uint32_t program, Time end);
+  bool Meet(std::uint32_t id);
+  void CompleteTransfer(std::uint32_t program, Time end);
   void Deliver(std::uint32_t connection, Time arrival, Time sent);
   void Receive(std::uint32_t id, std::uint32_t connection, Time arrival, Time sent);
   void Wake(std::uint32_t id);
@@ -178,6 +182,7 @@ class Interpreter {
   Message TakeFirst(List& list);
 
   TransferModel model_;
+  bool rendezvous_;
   FlowNetwork network_;
   std::vector<std::uint32_t> connection_of_flow_;
   std::vector<State> states_;

@@ -245,7 +245,7 @@ std::string TaskRunner::WaitsFor(std::uint32_t program) const {
     case Interpreter::Wait::kOwnSignal:
       return "another channel of its own";
     case Interpreter::Wait::kTransfers:
-      return "its own messages to be received";
+      return "its messages to be taken or to arrive";
     case Interpreter::Wait::kNothing:
       break;
   }
