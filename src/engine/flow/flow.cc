@@ -16,7 +16,12 @@ class Reporter {
  public:
   Reporter(const EngineInput& input, const EngineOptions& options, const FlowProblem& problem,
            const Folding& folding, const TaskRunner& runner)
-      : input_(input), options_(options), problem_(problem), folding_(folding), runner_(runner) {}
+      : input_(input),
+        options_(options),
+        problem_(problem),
+        folding_(folding),
+        runner_(runner),
+        traffic_(runner.AllTraffic()) {}
 
   Result<Timeline> Report(RunStatus status);
 
@@ -33,6 +38,7 @@ class Reporter {
   const FlowProblem& problem_;
   const Folding& folding_;
   const TaskRunner& runner_;
+  std::vector<Traffic> traffic_;  // by class of connections
   Timeline timeline_;
 };
 
@@ -111,7 +117,7 @@ void Reporter::AddSpans() {
 void Reporter::AddLinks() {
   std::vector<Uint128> by_resource(problem_.resources.size(), 0);
   for (std::uint32_t i = 0; i < problem_.connections.size(); ++i) {
-    const std::int64_t bytes = runner_.interpreter().bytes(folding_.connection_class[i]);
+    const std::int64_t bytes = traffic_[folding_.connection_class[i]].bytes;
     if (bytes == 0) continue;
     for (const FlowHop& hop : problem_.hops_of(problem_.connections[i])) {
       by_resource[hop.resource] += static_cast<Uint128>(bytes) * hop.weight;
@@ -147,16 +153,12 @@ void Reporter::AddLinks() {
 }
 
 void Reporter::AddCounters() {
-  const Interpreter& interpreter = runner_.interpreter();
-  FlowCounters& counters = timeline_.flow;
-  counters.solves = interpreter.solves();
-  for (std::uint32_t i = 0; i < folding_.connections.size(); ++i) {
-    counters.transfers_simulated += interpreter.transfers(i);
-    counters.transfers_represented +=
-        interpreter.transfers(i) * folding_.connections_represented[i];
+  timeline_.flow = runner_.counters();
+  for (std::size_t i = 0; i < traffic_.size(); ++i) {
+    timeline_.flow.transfers_represented +=
+        traffic_[i].transfers * folding_.connections_represented[i];
   }
-  if (folding_.folded) counters.fold_classes = folding_.ranks.size();
-  timeline_.events = interpreter.events();
+  timeline_.events = runner_.events();
 }
 
 Result<Timeline> Reporter::Report(RunStatus status) {
@@ -177,10 +179,16 @@ Result<Timeline> RunFlow(const EngineInput& input, const EngineOptions& options)
   if (!problem) return std::unexpected(problem.error());
   auto folded = options.fold ? Fold(*problem) : std::nullopt;
   const Folding folding = folded ? *std::move(folded) : WithoutFolding(*problem);
-  TaskRunner runner(input, options, *problem, folding);
-  auto status = runner.Run();
-  if (!status) return std::unexpected(status.error());
-  return Reporter(input, options, *problem, folding, runner).Report(*status);
+  std::vector<char> withdrawn(problem->patterns.size(), options.memo ? 0 : 1);
+  for (;;) {
+    TaskRunner runner(input, options, *problem, folding, withdrawn);
+    auto status = runner.Run();
+    if (!status) return std::unexpected(status.error());
+    if (runner.to_withdraw().empty() || *status == RunStatus::kInterrupted) {
+      return Reporter(input, options, *problem, folding, runner).Report(*status);
+    }
+    for (const std::uint32_t pattern : runner.to_withdraw()) withdrawn[pattern] = 1;
+  }
 }
 
 }  // namespace trunkline

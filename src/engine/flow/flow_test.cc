@@ -99,6 +99,80 @@ TEST(Flow, DividesWhatATrunkCarriesOverItsLinks) {
   EXPECT_EQ(fabric_bytes, 2 * 2 * 8'000);
 }
 
+TEST(Flow, HoldsAPutUntilASlotIsFree) {
+  // Four slices of 50 kB at 50 GB/s from one rank to another, 1 us of latency.
+  const FlowCase star{.fabric = Star(2, {CableSpec{}})};
+  CollectiveChoice choice = Choose(Primitive::kBroadcast, 200'000);
+  choice.spec.slice = Bytes(50'000);
+  choice.spec.slots = 1;  // each slice has to arrive before the next may leave
+  EXPECT_EQ(star.Run(*SingleCollective(choice, 2)).end, Time::Microseconds(4 * 2));
+  choice.spec.slots = 2;  // the second slot hides the latency
+  EXPECT_EQ(star.Run(*SingleCollective(choice, 2)).end, Time::Microseconds(4 + 1));
+}
+
+TEST(Flow, NamesWhoWaitsForWhomWhenItCannotFinish) {
+  const FlowCase star{.fabric = Star(2, {CableSpec{}})};
+  HandGraph graph;
+  graph.programs.resize(2);
+  graph.programs[0].tasks = {{.kind = TaskKind::kReceive, .stream = 1, .bytes = Bytes(8)}};
+  graph.programs[1].tasks = {{.duration = Time::Microseconds(3)}};
+  graph.program_index = {0, 1};
+  graph.communicator_of = {{}, {}};
+  graph.peers = {{{0, 0}, 1}};
+  graph.reverse_roles = {{0, 1}};
+  const Timeline timeline = star.Run(graph);
+  EXPECT_EQ(timeline.status, RunStatus::kUnfinished);
+  ASSERT_EQ(timeline.blocked.size(), 1U);
+  EXPECT_EQ(timeline.blocked[0].rank, RankId(0));
+  EXPECT_EQ(timeline.blocked[0].waits_for, "a message from rank 1");
+}
+
+TEST(Flow, RefusesTimesBeyondTheHorizon) {
+  const FlowCase star{.fabric = Star(2, {{Rate::BitsPerSecond(1), Time()}})};
+  const Router router(star.fabric, {});
+  const auto graph = AllReduce(std::int64_t{1} << 40, 2);
+  const auto placement = PackedPlacement(star.fabric, 2).value();
+  const auto timeline = RunFlow({router, star.transport, *graph, placement}, {});
+  ASSERT_FALSE(timeline.has_value());
+  EXPECT_EQ(timeline.error()[0].code, "TL1602");
+}
+
+TEST(Flow, StopsWhenAsked) {
+  FlowCase star{.fabric = Star(64, {CableSpec{}})};
+  StopToken stop;
+  stop.RequestStop();
+  star.options.stop = &stop;
+  EXPECT_EQ(star.Run(*AllReduce(64'000, 64)).status, RunStatus::kInterrupted);
+}
+
+// SimGrid 3.32, CM02 without cross-traffic and TCP-gamma, FAT_TREE "2;8,8;1,8;1,1" of 50 GB/s and
+// 500 ns a link: the flows of its S4U programs meet as MPI's Sendrecv and Waitall do.
+struct SimgridRow {
+  Primitive primitive;
+  const char* algorithm;
+  std::int64_t bytes;
+  double microseconds;
+};
+
+TEST(Flow, MeetsSimGridsTimesWithRendezvous) {
+  FlowCase tree{.fabric = LeafSpine(8, 8, 8)};
+  tree.routing.policy = RoutingPolicy::kStatic;
+  tree.options.handshake = Handshake::kRendezvous;
+  for (const SimgridRow& row : {SimgridRow{Primitive::kAllReduce, "ring", 1 << 20, 293.288},
+                                SimgridRow{Primitive::kAllReduce, "ring", 1 << 28, 10821.646},
+                                SimgridRow{Primitive::kAllToAll, "pairwise", 1 << 20, 146.644},
+                                SimgridRow{Primitive::kAllToAll, "pairwise", 1 << 28, 5410.823},
+                                SimgridRow{Primitive::kAllToAll, "direct", 1 << 20, 21.644},
+                                SimgridRow{Primitive::kAllToAll, "direct", 1 << 28, 5285.823}}) {
+    for (const bool fold : {true, false}) {
+      tree.options.fold = fold;
+      const auto graph = SingleCollective(Choose(row.primitive, row.bytes, row.algorithm), 64);
+      EXPECT_NEAR(tree.Run(*graph).end.seconds() * 1e6, row.microseconds, 0.001)
+          << row.algorithm << ' ' << row.bytes;
+    }
+  }
+}
+
 // Two ranks under one leaf send to two under the other over a single cable.
 TEST(Flow, SharesAnUplinkBetweenTwoGroups) {
   const FlowCase clos{.fabric = LeafSpine(2, 2, 1)};

@@ -5,12 +5,6 @@
 #include "trunkline/base/check.h"
 
 namespace trunkline {
-namespace {
-
-constexpr std::int64_t kHorizon = 8'640'000'000'000'000'000;  // Time's: 100 days
-
-}  // namespace
-
 Interpreter::Interpreter(const TransferModel& model)
     : model_(model),
       rendezvous_(model.handshake == Handshake::kRendezvous),
@@ -32,7 +26,7 @@ std::uint32_t Interpreter::AddPrograms(std::uint32_t count) {
 }
 
 Time Interpreter::Later(Time time, Time delay) {
-  if (delay.ps() > kHorizon - time.ps()) {
+  if (delay > Time::Horizon() - time) {
     past_horizon_ = true;
     return time;
   }
@@ -240,8 +234,8 @@ bool Interpreter::Put(std::uint32_t id, std::uint32_t connection, std::int64_t b
   if (rendezvous_ && !Meet(id)) return false;
   Program& program = programs_[id];
   State& state = states_[connection];
-  ++state.transfers;
-  state.bytes += bytes;
+  ++state.traffic.transfers;
+  state.traffic.bytes += bytes;
   if (state.flow == kNone && !rendezvous_) {
     // Nothing can slow it: its end is known now.
     const Time begin = std::max(program.time, state.free);

@@ -22,6 +22,12 @@ struct TransferModel {
   Handshake handshake = Handshake::kEager;
 };
 
+// What a connection has moved.
+struct Traffic {
+  std::uint64_t transfers = 0;
+  std::int64_t bytes = 0;
+};
+
 // Executes programs of puts and waits as a conservative dataflow.
 //
 // Every program has a clock of its own and runs ahead as far as its inputs are known. A transfer on
@@ -67,11 +73,8 @@ class Interpreter {
   [[nodiscard]] Time clock() const { return clock_; }
   // Something would happen only after the horizon of simulated time.
   [[nodiscard]] bool past_horizon() const { return past_horizon_; }
-  [[nodiscard]] std::uint64_t transfers(std::uint32_t connection) const {
-    return states_[connection].transfers;
-  }
-  [[nodiscard]] std::int64_t bytes(std::uint32_t connection) const {
-    return states_[connection].bytes;
+  [[nodiscard]] const Traffic& traffic(std::uint32_t connection) const {
+    return states_[connection].traffic;
   }
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t solves() const { return network_.solves(); }
@@ -140,8 +143,7 @@ class Interpreter {
 
   struct State {
     Time free;  // when the sender's side is no longer busy
-    std::int64_t bytes = 0;
-    std::uint64_t transfers = 0;
+    Traffic traffic;
     std::uint64_t surplus = 0;      // see FluidTime
     std::int64_t known_bytes = -1;  // a size, and how long it takes alone after a pause
     Time known_duration;

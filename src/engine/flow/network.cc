@@ -11,13 +11,12 @@ namespace {
 // Work is counted in rate units x picoseconds: bits x 2^10 x 10^12.
 constexpr Uint128 kWorkPerByte =
     static_cast<Uint128>(8) * (1 << FlowRate::kFractionBits) * 1'000'000'000'000;
-constexpr std::int64_t kHorizon = 8'640'000'000'000'000'000;  // Time's: 100 days
 
 // now + work / rate, rounded up.
 Time EndOf(Uint128 work, std::uint64_t rate, Time now) {
   if (rate == 0) return Time::Max();
   const Uint128 ps = (work + rate - 1) / rate;
-  if (ps > static_cast<Uint128>(kHorizon - now.ps())) return Time::Max();
+  if (ps > static_cast<Uint128>((Time::Horizon() - now).ps())) return Time::Max();
   return now + Time::Picoseconds(static_cast<std::int64_t>(ps));
 }
 

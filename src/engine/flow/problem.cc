@@ -36,6 +36,8 @@ ProgramShape ShapeOf(const Program& program, const TaskGraph& graph) {
         break;
       case TaskKind::kCollective:
         slot = SlotOf(shape.ports, {task.role, graph.collectives()[task.collective].protocol});
+        shape.collectives.resize(shape.ports.size(), 0);
+        ++shape.collectives[slot];
         break;
       case TaskKind::kSend:
         slot = SlotOf(shape.sends, task.role);

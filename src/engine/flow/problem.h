@@ -57,8 +57,9 @@ struct ProgramShape {
     auto operator<=>(const Port&) const = default;
   };
   std::vector<Port> ports;
-  std::vector<std::uint32_t> sends;     // peer roles
-  std::vector<std::uint32_t> receives;  // peer roles
+  std::vector<std::uint64_t> collectives;  // by port: how many it runs
+  std::vector<std::uint32_t> sends;        // peer roles
+  std::vector<std::uint32_t> receives;     // peer roles
   // By task: index into ports, sends or receives; kNoSlot for compute.
   std::vector<std::uint32_t> slot;
   // By task: the previous one of the same communicator or peer role, which it starts after;

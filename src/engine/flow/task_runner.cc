@@ -24,16 +24,20 @@ Time BaseLatency(const TransportModel& transport, const CollectiveChoice& choice
 }  // namespace
 
 TaskRunner::TaskRunner(const EngineInput& input, const EngineOptions& options,
-                       const FlowProblem& problem, const Folding& folding)
+                       const FlowProblem& problem, const Folding& folding,
+                       const std::vector<char>& withdrawn)
     : input_(input),
       options_(options),
       problem_(problem),
       folding_(folding),
-      interpreter_({.connections = folding.connections,
-                    .hops = folding.hops,
-                    .capacities = folding.capacities,
-                    .message_overhead = input.transport.message_overhead,
-                    .handshake = options.handshake}) {
+      model_{.connections = folding.connections,
+             .hops = folding.hops,
+             .capacities = folding.capacities,
+             .message_overhead = input.transport.message_overhead,
+             .handshake = options.handshake},
+      interpreter_(model_),
+      memo_(problem, folding, input.graph, model_, withdrawn),
+      joining_(problem.communicators.size()) {
   for (std::uint32_t rank = 0; rank < folding.ranks.size(); ++rank) AddRank(rank);
 }
 
@@ -72,13 +76,19 @@ Result<RunStatus> TaskRunner::Run() {
       ReportProgress();
     }
     if (RunSomething()) continue;
+    if (!to_withdraw_.empty()) return RunStatus::kUnfinished;
     if (interpreter_.past_horizon() || !interpreter_.Advance()) break;
   }
   if (interpreter_.past_horizon()) {
     return Error("TL1602", "simulated time passes 100 days",
                  "look for a rate or a size that is off by orders of magnitude");
   }
-  return tasks_ended_ == times_.size() ? RunStatus::kFinished : RunStatus::kUnfinished;
+  if (tasks_ended_ == times_.size()) return RunStatus::kFinished;
+  // Somebody may wait for what a member could do before the last has joined.
+  for (std::uint32_t c = 0; c < joining_.size(); ++c) {
+    if (joining_[c].joined > 0) to_withdraw_.push_back(problem_.communicators[c].pattern);
+  }
+  return RunStatus::kUnfinished;
 }
 
 bool TaskRunner::RunSomething() {
@@ -184,6 +194,10 @@ void TaskRunner::LaunchCollective(std::uint32_t rank, std::uint32_t index, Time 
   Port& port = ports_[ranks_[rank].first_port + slot];
   const Time begin = interpreter_.Later(
       start, BaseLatency(input_.transport, input_.graph.collectives()[collective]));
+  if (memo_.Covers(seat.communicator)) {
+    Join(seat.communicator, seat.position, index, begin);
+    return;
+  }
   port.running = schedule.channels();
   port.end = begin;
   const auto connections = std::span(folding_.connection_class)
@@ -200,6 +214,50 @@ void TaskRunner::LaunchCollective(std::uint32_t rank, std::uint32_t index, Time 
                         .first_program = port.first_program},
                        begin);
   }
+}
+
+void TaskRunner::Join(std::uint32_t index, Participant position, std::uint32_t task, Time begin) {
+  const FlowProblem::Communicator& communicator = problem_.communicators[index];
+  Joining& joining = joining_[index];
+  joining.begin.resize(communicator.members.size());
+  joining.task.resize(communicator.members.size());
+  joining.begin[position] = begin;
+  joining.task[position] = task;
+  if (++joining.joined < communicator.members.size()) return;
+  joining.joined = 0;
+  const auto rank_of = [&](std::size_t member) {
+    return folding_.simulated_rank[Index(communicator.members[member])];
+  };
+  const std::uint32_t collective = program_of(rank_of(position)).tasks[task].collective;
+  const auto ends = memo_.Ends(index, collective, joining.begin);
+  if (!ends) {
+    to_withdraw_.push_back(communicator.pattern);
+    return;
+  }
+  for (std::size_t member = 0; member < ends->size(); ++member) {
+    End(rank_of(member), joining.task[member], (*ends)[member]);
+  }
+}
+
+std::vector<Traffic> TaskRunner::AllTraffic() const {
+  std::vector<Traffic> traffic;
+  for (std::uint32_t i = 0; i < folding_.connections.size(); ++i) {
+    traffic.push_back(interpreter_.traffic(i));
+  }
+  memo_.AddTraffic(traffic);
+  return traffic;
+}
+
+FlowCounters TaskRunner::counters() const {
+  FlowCounters counters;
+  counters.solves = interpreter_.solves() + memo_.solves();
+  counters.reuses = memo_.reuses();
+  for (std::uint32_t i = 0; i < folding_.connections.size(); ++i) {
+    counters.transfers_simulated += interpreter_.traffic(i).transfers;
+  }
+  counters.transfers_simulated += memo_.transfers();
+  if (folding_.folded) counters.fold_classes = folding_.ranks.size();
+  return counters;
 }
 
 void TaskRunner::TakeFinished(const Interpreter::Finished& finished) {

@@ -8,6 +8,7 @@
 #include "engine/accounting.h"
 #include "engine/flow/fold.h"
 #include "engine/flow/interpreter.h"
+#include "engine/flow/memo.h"
 #include "engine/flow/problem.h"
 #include "trunkline/engine/engine.h"
 
@@ -17,11 +18,14 @@ namespace trunkline {
 // messages.
 class TaskRunner {
  public:
+  // `withdrawn`: by pattern, whether the memo must leave it alone.
   TaskRunner(const EngineInput& input, const EngineOptions& options, const FlowProblem& problem,
-             const Folding& folding);
+             const Folding& folding, const std::vector<char>& withdrawn);
 
   // Runs to the end. Fails with TL1602 when simulated time leaves its horizon.
   Result<RunStatus> Run();
+  // Patterns for which the memo's proof failed: the run is void and has to be made again without.
+  [[nodiscard]] const std::vector<std::uint32_t>& to_withdraw() const { return to_withdraw_; }
 
   // By task of a simulated rank's program. A task that never ended has an end before time zero.
   [[nodiscard]] std::span<const TaskTimes> times(std::uint32_t rank) const {
@@ -36,7 +40,10 @@ class TaskRunner {
   // Tasks that are under way or wait for something outside their rank.
   [[nodiscard]] std::vector<BlockedTask> Blocked() const;
 
-  [[nodiscard]] const Interpreter& interpreter() const { return interpreter_; }
+  // By class of connections.
+  [[nodiscard]] std::vector<Traffic> AllTraffic() const;
+  [[nodiscard]] FlowCounters counters() const;
+  [[nodiscard]] std::uint64_t events() const { return interpreter_.events() + memo_.events(); }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -67,6 +74,13 @@ class TaskRunner {
     std::uint32_t stream = 0;
   };
 
+  // Members of a covered communicator that have joined its next collective.
+  struct Joining {
+    std::vector<Time> begin;          // by position
+    std::vector<std::uint32_t> task;  // by position
+    std::uint32_t joined = 0;
+  };
+
   void AddRank(std::uint32_t rank);
   bool RunSomething();
   void AdvanceStream(std::uint32_t rank, std::uint32_t stream);
@@ -74,6 +88,7 @@ class TaskRunner {
   Time StartOf(std::uint32_t rank, std::uint32_t task, Time stream_free, std::uint32_t& blocked_on);
   void Launch(std::uint32_t rank, std::uint32_t task, Time start);
   void LaunchCollective(std::uint32_t rank, std::uint32_t task, Time start);
+  void Join(std::uint32_t communicator, Participant position, std::uint32_t task, Time begin);
   void TakeFinished(const Interpreter::Finished& finished);
   void End(std::uint32_t rank, std::uint32_t task, Time end);
   void ReportProgress();
@@ -89,7 +104,11 @@ class TaskRunner {
   const EngineOptions& options_;
   const FlowProblem& problem_;
   const Folding& folding_;
+  TransferModel model_;
   Interpreter interpreter_;
+  CollectiveMemo memo_;
+  std::vector<Joining> joining_;  // by communicator
+  std::vector<std::uint32_t> to_withdraw_;
   std::vector<RankState> ranks_;
   std::vector<TaskTimes> times_;
   std::vector<Stream> streams_;

@@ -1,0 +1,88 @@
+#include "engine/flow/memo.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/flow/test_inputs.h"
+#include "trunkline/base/random.h"
+
+namespace trunkline {
+namespace {
+
+// Groups of `size` ranks that run `rounds` collectives each with computation before some of them.
+HandGraph Groups(std::uint32_t groups, std::uint32_t size, std::uint32_t rounds,
+                 std::uint32_t channels, bool skewed, std::uint64_t seed) {
+  HandGraph graph;
+  graph.choices = {
+      Choose(Primitive::kAllReduce, 64'000 * std::int64_t{size}, "ring", channels),
+      Choose(Primitive::kAllGather, 12'000 * std::int64_t{size}, "ring", channels),
+      Choose(Primitive::kAllReduce, 40'000, seed % 4 == 0 ? "tree" : "ring", channels)};
+  graph.groups.resize(groups);
+  for (std::uint32_t rank = 0; rank < groups * size; ++rank) {
+    graph.groups[rank / size].push_back(RankId(rank));
+    graph.communicator_of.push_back({rank / size});
+    graph.program_index.push_back(rank);
+    Program program;
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+      if (Below(Draw(seed, 0, round), 3) != 0) {
+        const std::uint64_t who = skewed ? rank % size : 0;
+        const auto ns = static_cast<std::int64_t>(Below(Draw(seed, 1 + who, round), 30'000));
+        program.tasks.push_back({.duration = Time::Nanoseconds(ns)});
+      }
+      const auto which = static_cast<std::uint32_t>(Below(Draw(seed, 50, round), 3));
+      program.tasks.push_back({.kind = TaskKind::kCollective, .collective = which});
+    }
+    graph.programs.push_back(std::move(program));
+  }
+  return graph;
+}
+
+void ExpectSameRanks(const Timeline& a, const Timeline& b, std::uint64_t seed) {
+  ASSERT_EQ(a.ranks.size(), b.ranks.size()) << seed;
+  for (std::size_t i = 0; i < a.ranks.size(); ++i) {
+    EXPECT_EQ(a.ranks[i].finish, b.ranks[i].finish) << "seed " << seed << " rank " << i;
+    EXPECT_EQ(a.ranks[i].exposed_communication, b.ranks[i].exposed_communication) << seed;
+  }
+  EXPECT_EQ(a.flow.transfers_represented, b.flow.transfers_represented) << seed;
+  ASSERT_EQ(a.links.size(), b.links.size()) << seed;
+  for (std::size_t i = 0; i < a.links.size(); ++i) {
+    EXPECT_EQ(a.links[i].wire_bytes, b.links[i].wire_bytes) << seed;
+  }
+}
+
+TEST(CollectiveMemo, ChangesNoPicosecondAndNoByteHoweverMembersAreSkewed) {
+  std::uint64_t reuses = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const auto size = static_cast<std::uint32_t>(2 + Below(Draw(seed, 60, 0), 4));
+    const auto channels = static_cast<std::uint32_t>(1 + Below(Draw(seed, 60, 1), 2));
+    FlowCase run{.fabric = LeafSpine(3, size, 2)};
+    run.transport.ring_base_latency.fill(Time::Nanoseconds(Below(Draw(seed, 60, 2), 2) * 700));
+    const HandGraph graph = Groups(3, size, 12, channels, seed % 3 == 0, seed);
+    run.options.fold = false;
+    const Timeline with = run.Run(graph);
+    run.options.memo = false;
+    const Timeline without = run.Run(graph);
+    EXPECT_EQ(with.status, RunStatus::kFinished);
+    EXPECT_EQ(without.flow.reuses, 0U);
+    ExpectSameRanks(with, without, seed);
+    reuses += with.flow.reuses;
+  }
+  EXPECT_GT(reuses, 1000U);
+}
+
+TEST(CollectiveMemo, SolvesARepeatedCollectiveOnce) {
+  FlowCase run{.fabric = LeafSpine(4, 4, 1)};
+  run.options.fold = false;
+  HandGraph graph = Groups(4, 4, 1, 1, false, 1);
+  for (Program& program : graph.programs) {
+    program.tasks.assign(10, {.kind = TaskKind::kCollective});
+  }
+  const Timeline timeline = run.Run(graph);
+  EXPECT_EQ(timeline.flow.reuses, 39U);
+  EXPECT_EQ(timeline.flow.transfers_simulated, 4U * 6U);
+  EXPECT_EQ(timeline.flow.transfers_represented, 40U * 4U * 6U);
+}
+
+}  // namespace
+}  // namespace trunkline
