@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "engine/flow/contention.h"
 #include "engine/hop_class.h"
 #include "trunkline/base/check.h"
 #include "trunkline/base/random.h"
@@ -87,7 +88,6 @@ class Builder {
   std::uint32_t LayoutOf(const std::vector<RankId>& members);
   Result<void> ConnectCommunicators();
   Result<void> ConnectPeers();
-  void FindBindingHops();
   Result<void> Connect(RankId source, RankId destination, Protocol protocol, std::uint64_t flow);
 
   const EngineInput& input_;
@@ -235,7 +235,14 @@ Result<std::uint32_t> Builder::PatternOf(const std::vector<std::uint32_t>& colle
     std::ranges::set_union(pattern.pairs, pairs, std::back_inserter(merged));
     pattern.pairs = std::move(merged);
     pattern.channels = std::max(pattern.channels, (*schedule)->channels());
-    pattern.uses.push_back({collective, *std::move(schedule)});
+    pattern.uses.push_back({collective, *std::move(schedule), {}});
+  }
+  for (Pattern::Use& use : pattern.uses) {
+    if (pattern.uses.size() == 1) break;
+    const std::vector<Schedule::Pair> own = use.schedule->pairs();
+    for (const Schedule::Pair& pair : pattern.pairs) {
+      use.pairs.push_back(std::ranges::binary_search(own, pair) ? 1 : 0);
+    }
   }
   const std::uint32_t members = layouts_[layout]->size();
   pattern.first_outbound.assign(members + 1, 0);
@@ -341,22 +348,6 @@ Result<void> Builder::ConnectPeers() {
   return {};
 }
 
-void Builder::FindBindingHops() {
-  std::vector<Uint128> demand(problem_.resources.size(), 0);
-  for (const Connection& connection : problem_.connections) {
-    for (const FlowHop& hop : problem_.hops_of(connection)) {
-      demand[hop.resource] += static_cast<Uint128>(hop.weight) * connection.limit.units;
-    }
-  }
-  for (Connection& connection : problem_.connections) {
-    const auto hops = std::span(problem_.hops).subspan(connection.first_hop, connection.hop_count);
-    const auto others = std::ranges::partition(hops, [&](const FlowHop& hop) {
-      return demand[hop.resource] > FlowNetwork::Units(problem_.capacities[hop.resource]);
-    });
-    connection.binding_hops = static_cast<std::uint32_t>(hops.size() - others.size());
-  }
-}
-
 Result<FlowProblem> Builder::Build() {
   if (graph_.ranks() > input_.placement.rank_count()) {
     return Error("TL1600",
@@ -370,7 +361,7 @@ Result<FlowProblem> Builder::Build() {
     return std::unexpected(connected.error());
   }
   if (auto connected = ConnectPeers(); !connected) return std::unexpected(connected.error());
-  FindBindingHops();
+  FindBindingHops(graph_, problem_);
   return std::move(problem_);
 }
 

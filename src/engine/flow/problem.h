@@ -19,6 +19,11 @@ struct Pattern {
   struct Use {
     std::uint32_t collective = 0;  // index into TaskGraph::collectives()
     std::shared_ptr<const Schedule> schedule;
+    std::vector<char> pairs;  // by pair of the pattern: whether it is one of the schedule's; empty:
+                              // all are
+    [[nodiscard]] bool HasPair(std::uint32_t pair) const {
+      return pairs.empty() || pairs[pair] != 0;
+    }
   };
   std::vector<Use> uses;                      // by collective
   std::vector<Schedule::Pair> pairs;          // of all schedules, sorted
@@ -103,8 +108,8 @@ struct FlowProblem {
   [[nodiscard]] std::span<const FlowHop> hops_of(const Connection& connection) const {
     return std::span(hops).subspan(connection.first_hop, connection.hop_count);
   }
-  // Those on resources that all their connections at full rate would overload. No other resource
-  // ever slows a transfer.
+  // Those on resources that their connections could overload. No other resource ever slows a
+  // transfer.
   [[nodiscard]] std::span<const FlowHop> binding_hops_of(const Connection& connection) const {
     return std::span(hops).subspan(connection.first_hop, connection.binding_hops);
   }

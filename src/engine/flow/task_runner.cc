@@ -4,22 +4,14 @@
 
 #include <algorithm>
 
+#include "trunkline/collective/tuner.h"
+
 namespace trunkline {
 namespace {
 
 constexpr Time kPending = Time::Picoseconds(-1);
 // How many steps pass between two looks at the stop token.
 constexpr std::uint64_t kPollInterval = 4096;
-
-bool IsTree(const CollectiveChoice& choice) {
-  return choice.algorithm.find("tree") != std::string::npos;
-}
-
-Time BaseLatency(const TransportModel& transport, const CollectiveChoice& choice) {
-  const auto protocol = static_cast<std::size_t>(choice.protocol);
-  return IsTree(choice) ? transport.tree_base_latency[protocol]
-                        : transport.ring_base_latency[protocol];
-}
 
 }  // namespace
 
@@ -192,8 +184,9 @@ void TaskRunner::LaunchCollective(std::uint32_t rank, std::uint32_t index, Time 
   }
   const Schedule& schedule = pattern.schedule(collective);
   Port& port = ports_[ranks_[rank].first_port + slot];
-  const Time begin = interpreter_.Later(
-      start, BaseLatency(input_.transport, input_.graph.collectives()[collective]));
+  const CollectiveChoice& choice = input_.graph.collectives()[collective];
+  const Time begin =
+      interpreter_.Later(start, BaseLatencyOf(choice.algorithm, choice.protocol, input_.transport));
   if (memo_.Covers(seat.communicator)) {
     Join(seat.communicator, seat.position, index, begin);
     return;

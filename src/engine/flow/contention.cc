@@ -1,0 +1,171 @@
+#include "engine/flow/contention.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "trunkline/base/int128.h"
+
+namespace trunkline {
+namespace {
+
+constexpr std::uint32_t kNone = ProgramShape::kNoSlot;
+
+// The slots through which a rank sends: its ports, then its sends.
+std::uint32_t SourceSlot(const ProgramShape& shape, const Program& program, std::size_t task) {
+  switch (program.tasks[task].kind) {
+    case TaskKind::kCollective:
+      return shape.slot[task];
+    case TaskKind::kSend:
+      return static_cast<std::uint32_t>(shape.ports.size()) + shape.slot[task];
+    default:
+      return kNone;
+  }
+}
+
+// Puts source slots into groups of which only one is busy at a time: any two tasks of a group are
+// ordered by the program. The group of each slot.
+std::vector<std::uint32_t> ExclusiveGroups(const ProgramShape& shape, const Program& program) {
+  const std::size_t slots = shape.ports.size() + shape.sends.size();
+  const std::size_t tasks = program.tasks.size();
+  // The last task of each slot that task t comes after, plus one. The tasks of one slot are in a
+  // row, so t comes after the earlier ones too.
+  std::vector<std::uint32_t> after(tasks * slots, 0);
+  std::vector<std::uint32_t> stream_predecessor(tasks, kNone);
+  for (const std::vector<std::uint32_t>& stream : shape.streams) {
+    for (std::size_t i = 1; i < stream.size(); ++i) stream_predecessor[stream[i]] = stream[i - 1];
+  }
+  std::vector<std::uint32_t> last(slots, 0);  // plus one
+  std::vector<char> ordered(slots * slots, 1);
+  for (std::size_t task = 0; task < tasks; ++task) {
+    std::uint32_t* const mine = &after[task * slots];
+    const auto come_after = [&](std::uint32_t earlier) {
+      if (earlier == kNone) return;
+      for (std::size_t s = 0; s < slots; ++s) {
+        mine[s] = std::max(mine[s], after[earlier * slots + s]);
+      }
+      const std::uint32_t slot = SourceSlot(shape, program, earlier);
+      if (slot != kNone) mine[slot] = std::max(mine[slot], earlier + 1);
+    };
+    come_after(stream_predecessor[task]);
+    come_after(shape.role_predecessor[task]);
+    for (const std::uint32_t dependency : program.dependencies_of(program.tasks[task])) {
+      come_after(dependency);
+    }
+    const std::uint32_t slot = SourceSlot(shape, program, task);
+    if (slot == kNone) continue;
+    for (std::size_t other = 0; other < slots; ++other) {
+      if (mine[other] == last[other]) continue;
+      ordered[slot * slots + other] = 0;
+      ordered[other * slots + slot] = 0;
+    }
+    last[slot] = static_cast<std::uint32_t>(task) + 1;
+  }
+  std::vector<std::vector<std::size_t>> groups;
+  std::vector<std::uint32_t> group_of(slots);
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    const auto fits = [&](const std::vector<std::size_t>& group) {
+      return std::ranges::all_of(
+          group, [&](std::size_t other) { return ordered[slot * slots + other] != 0; });
+    };
+    const auto group = std::ranges::find_if(groups, fits);
+    group_of[slot] = static_cast<std::uint32_t>(group - groups.begin());
+    if (group == groups.end()) groups.emplace_back();
+    groups[group_of[slot]].push_back(slot);
+  }
+  return group_of;
+}
+
+// What the connections of one use take of a resource while it runs.
+struct Demand {
+  std::uint32_t resource = 0;
+  std::uint32_t group = 0;
+  std::uint32_t slot = 0;
+  std::uint32_t use = 0;
+  Uint128 amount = 0;
+
+  [[nodiscard]] auto Key() const { return std::tuple(resource, group, slot, use); }
+};
+
+class DemandFinder {
+ public:
+  DemandFinder(const TaskGraph& graph, const FlowProblem& problem)
+      : problem_(problem), total_(problem.resources.size(), 0) {
+    for (std::uint32_t i = 0; i < problem.shapes.size(); ++i) {
+      groups_.push_back(ExclusiveGroups(problem.shapes[i], graph.program(i)));
+    }
+  }
+
+  void AddRank(const FlowProblem::Rank& rank);
+  [[nodiscard]] const std::vector<Uint128>& total() const { return total_; }
+
+ private:
+  void Add(std::uint32_t connection, std::uint32_t group, std::uint32_t slot, std::uint32_t use);
+  void AddPort(const FlowProblem::Rank& rank, std::uint32_t port);
+
+  const FlowProblem& problem_;
+  std::vector<std::vector<std::uint32_t>> groups_;  // by program and source slot
+  std::vector<Demand> demands_;                     // of one rank
+  std::vector<Uint128> total_;
+};
+
+void DemandFinder::Add(std::uint32_t index, std::uint32_t group, std::uint32_t slot,
+                       std::uint32_t use) {
+  const Connection& connection = problem_.connections[index];
+  for (const FlowHop& hop : problem_.hops_of(connection)) {
+    demands_.push_back({hop.resource, group, slot, use,
+                        static_cast<Uint128>(hop.weight) * connection.limit.units});
+  }
+}
+
+void DemandFinder::AddPort(const FlowProblem::Rank& rank, std::uint32_t port) {
+  const FlowProblem::Seat& seat = problem_.seats[rank.first_seat + port];
+  const FlowProblem::Communicator& communicator = problem_.communicators[seat.communicator];
+  const Pattern& pattern = problem_.patterns[communicator.pattern];
+  for (std::uint32_t use = 0; use < pattern.uses.size(); ++use) {
+    for (std::uint32_t pair = pattern.first_outbound[seat.position];
+         pair < pattern.first_outbound[seat.position + 1]; ++pair) {
+      if (!pattern.uses[use].HasPair(pair)) continue;
+      Add(communicator.first_connection + pair, groups_[rank.program][port], port, use);
+    }
+  }
+}
+
+// For each resource: the sum over groups of what the most demanding use of any slot asks for.
+void DemandFinder::AddRank(const FlowProblem::Rank& rank) {
+  const ProgramShape& shape = problem_.shapes[rank.program];
+  const auto ports = static_cast<std::uint32_t>(shape.ports.size());
+  demands_.clear();
+  for (std::uint32_t port = 0; port < ports; ++port) AddPort(rank, port);
+  for (std::uint32_t send = 0; send < shape.sends.size(); ++send) {
+    const std::uint32_t slot = ports + send;
+    Add(problem_.peer_connections[rank.first_send + send], groups_[rank.program][slot], slot, 0);
+  }
+  std::ranges::sort(demands_, {}, &Demand::Key);
+  for (auto demand = demands_.begin(); demand != demands_.end();) {
+    const auto [resource, group] = std::tuple(demand->resource, demand->group);
+    Uint128 most = 0;
+    while (demand != demands_.end() && demand->resource == resource && demand->group == group) {
+      const auto use = demand->Key();
+      Uint128 sum = 0;
+      for (; demand != demands_.end() && demand->Key() == use; ++demand) sum += demand->amount;
+      most = std::max(most, sum);
+    }
+    total_[resource] += most;
+  }
+}
+
+}  // namespace
+
+void FindBindingHops(const TaskGraph& graph, FlowProblem& problem) {
+  DemandFinder finder(graph, problem);
+  for (const FlowProblem::Rank& rank : problem.ranks) finder.AddRank(rank);
+  for (Connection& connection : problem.connections) {
+    const auto hops = std::span(problem.hops).subspan(connection.first_hop, connection.hop_count);
+    const auto others = std::ranges::partition(hops, [&](const FlowHop& hop) {
+      return finder.total()[hop.resource] > FlowNetwork::Units(problem.capacities[hop.resource]);
+    });
+    connection.binding_hops = static_cast<std::uint32_t>(hops.size() - others.size());
+  }
+}
+
+}  // namespace trunkline

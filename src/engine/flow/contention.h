@@ -1,0 +1,16 @@
+#pragma once
+
+#include "engine/flow/problem.h"
+#include "trunkline/workload/task_graph.h"
+
+namespace trunkline {
+
+// Finds the resources that can bind and sorts each connection's hops accordingly (binding_hops).
+//
+// A resource binds only when the connections that can be busy at one time ask for more than it has.
+// Connections of one rank are never busy together when they belong to different collectives of one
+// communicator, or to communicators and peers whose tasks the rank's program puts in a row: a task
+// is over only when its own messages have left.
+void FindBindingHops(const TaskGraph& graph, FlowProblem& problem);
+
+}  // namespace trunkline
