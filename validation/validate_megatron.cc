@@ -178,6 +178,7 @@ int Validate(const std::string& path, EngineKind engine) {
                 row.plan.recompute == Recompute::kFull ? "full" : "selective", row.seconds, seconds,
                 100 * (seconds / row.seconds - 1), step.compute.seconds(),
                 step.exposed_comm.seconds(), step.bubble.seconds(), 100 * step.mfu);
+    std::fflush(stdout);  // rows of many stages take the flow engine a while
     own.Add(seconds, row.seconds);
     if (row.peer_seconds > 0) peer.Add(row.peer_seconds, row.seconds);
     const TrainingWorkload& training = *result->training;
