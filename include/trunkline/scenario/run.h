@@ -20,6 +20,7 @@ struct RunOptions {
 // Builds what the scenario describes, runs its engine and sums up: the one entry point of command
 // line and library users. Fails when an input contradicts another (TL12xx to TL16xx); a run that
 // ended badly (deadlocked, interrupted, does not fit in memory) is a result that says so.
-[[nodiscard]] Result<RunResult> RunScenario(const Scenario& scenario, const RunOptions& options = {});
+[[nodiscard]] Result<RunResult> RunScenario(const Scenario& scenario,
+                                            const RunOptions& options = {});
 
 }  // namespace trunkline

@@ -71,8 +71,8 @@ struct Assignment {
   std::string label;
 };
 
-// Every problem of the file is reported, with its place: unknown keys, units, ranges, and plans that
-// contradict the model or the cluster (TL11xx to TL14xx).
+// Every problem of the file is reported, with its place: unknown keys, units, ranges, and plans
+// that contradict the model or the cluster (TL11xx to TL14xx).
 [[nodiscard]] Result<Scenario> ReadScenario(const std::string& path,
                                             std::span<const Assignment> assignments = {});
 // `file` names the text in diagnostics; model and node files are sought beside it.
