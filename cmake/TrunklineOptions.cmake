@@ -13,7 +13,10 @@ option(TRUNKLINE_WITH_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 
 find_program(TRUNKLINE_CCACHE ccache)
 if(TRUNKLINE_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TRUNKLINE_CCACHE})
+  # Paths relative to the source tree and no working folder in the key, so that another clone finds
+  # what this one has compiled.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+      CCACHE_NOHASHDIR=1 ${TRUNKLINE_CCACHE})
 endif()
 find_program(TRUNKLINE_MOLD mold)
 if(TRUNKLINE_MOLD)
