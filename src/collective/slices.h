@@ -9,10 +9,9 @@ namespace trunkline {
 
 // NCCL's pipeline step: a 4 MiB buffer in 8 steps (NCCL 2.30.7, NCCL_STEPS).
 inline constexpr std::int64_t kDefaultSlice = std::int64_t{512} << 10;
-// Default slices of one channel at most, to bound the cost of simulating them. Pieces above 512 MiB
-// get longer slices than NCCL's, so that filling a pipeline of d hops takes d/1024 of the whole
-// time.
-inline constexpr std::int64_t kMostDefaultSlices = 1024;
+// Default slices of one channel at most, to bound the cost of simulating them. Pieces above 256 MiB
+// get longer slices than NCCL's: filling a pipeline of d hops then takes d/512 of the whole time.
+inline constexpr std::int64_t kMostDefaultSlices = 512;
 
 // How many slices a pipelined algorithm cuts the largest of `channels` equal pieces into.
 inline std::int64_t SliceCount(const CollectiveSpec& spec, std::int64_t channels) {
