@@ -11,7 +11,8 @@ import {join, resolve} from 'node:path';
 import {pathToFileURL} from 'node:url';
 
 const [sample, output, executablePath] = process.argv.slice(2);
-const {chromium} = createRequire(new URL('../../web/package.json', import.meta.url))('playwright-core');
+const {chromium} =
+    createRequire(new URL('../../web/package.json', import.meta.url))('playwright-core');
 
 rmSync(output, {recursive: true, force: true});
 mkdirSync(output, {recursive: true});
@@ -22,8 +23,14 @@ const context = await chromium.launchPersistentContext(profile, {
   headless: true,
   viewport: null,
   args: [
-    '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync',
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
   ],
 });
 
@@ -45,15 +52,29 @@ async function open(name, {width = 1280, theme = 'light'} = {}) {
   await page.emulateMedia({colorScheme: theme});
   await page.setViewportSize({width, height: 900});
   await page.goto(url);
-  await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await page.evaluate(
+      () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
   return {page, complaints, result: JSON.parse(readFileSync(join(output, `${name}.json`), 'utf8'))};
 }
 
 // The number that a cell such as "1,234.5 ms" stands for, in base units.
 function quantity(text) {
   const units = {
-    'ps': 1e-12, 'ns': 1e-9, 'µs': 1e-6, 'ms': 1e-3, 's': 1, '%': 0.01, 'B': 1, 'KiB': 2 ** 10,
-    'MiB': 2 ** 20, 'GiB': 2 ** 30, 'TiB': 2 ** 40, 'GB/s': 1e9, 'MB/s': 1e6, 'kB/s': 1e3, '': 1,
+    'ps': 1e-12,
+    'ns': 1e-9,
+    'µs': 1e-6,
+    'ms': 1e-3,
+    's': 1,
+    '%': 0.01,
+    'B': 1,
+    'KiB': 2 ** 10,
+    'MiB': 2 ** 20,
+    'GiB': 2 ** 30,
+    'TiB': 2 ** 40,
+    'GB/s': 1e9,
+    'MB/s': 1e6,
+    'kB/s': 1e3,
+    '': 1,
   };
   const [, number, unit] = /^([\d.,]+) ?(\S*)$/.exec(text.trim());
   return Number(number.replaceAll(',', '')) * units[unit];
@@ -61,16 +82,17 @@ function quantity(text) {
 
 function near(text, value, what) {
   const shown = quantity(text);
-  assert.ok(Math.abs(shown - value) <= Math.max(Math.abs(value) * 1e-3, 0.0006),
-            `${what}: shows ${text}, JSON has ${value}`);
+  assert.ok(
+      Math.abs(shown - value) <= Math.max(Math.abs(value) * 1e-3, 0.0006),
+      `${what}: shows ${text}, JSON has ${value}`);
 }
 
 // The cells of a section's table, as text.
-const cells = (page, id) => page.$$eval(`#${id} tbody tr`, rows => rows.map(
-  row => [...row.children].map(cell => cell.textContent)));
+const cells = (page, id) => page.$$eval(
+    `#${id} tbody tr`, rows => rows.map(row => [...row.children].map(cell => cell.textContent)));
 
 const overflow = page => page.evaluate(
-  () => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 // Distinct colours on the canvas: a blank one has one.
 const colors = page => page.$eval('canvas', canvas => {
@@ -82,7 +104,8 @@ const colors = page => page.$eval('canvas', canvas => {
 const poorContrast = page => page.evaluate(() => {
   const parse = color => (color.match(/[\d.]+/g) ?? []).map(Number);
   const luminance = ([r, g, b]) => {
-    const [x, y, z] = [r, g, b].map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    const [x, y, z] =
+        [r, g, b].map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
     return 0.2126 * x + 0.7152 * y + 0.0722 * z;
   };
   const behind = element => {
@@ -99,7 +122,8 @@ const poorContrast = page => page.evaluate(() => {
     if (!walker.currentNode.textContent.trim() || !element.checkVisibility()) continue;
     const [a, b] = [parse(getComputedStyle(element).color), behind(element)].map(luminance);
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < 4.5) poor.push(`${walker.currentNode.textContent.slice(0, 40)}: ${ratio.toFixed(2)}`);
+    if (ratio < 4.5)
+      poor.push(`${walker.currentNode.textContent.slice(0, 40)}: ${ratio.toFixed(2)}`);
   }
   return poor;
 });
@@ -110,9 +134,10 @@ const tests = {
     const {iteration} = result;
     near(await page.textContent('.lead .big'), result.time_s, 'step time');
     const parts = await cells(page, 'breakdown');
-    assert.deepEqual(parts.map(row => row[0]),
-                     ['Compute', 'Exposed communication', 'Pipeline bubble', 'Other']);
-    const times = [iteration.compute_s, iteration.exposed_comm_s, iteration.bubble_s, iteration.other_s];
+    assert.deepEqual(
+        parts.map(row => row[0]), ['Compute', 'Exposed communication', 'Pipeline bubble', 'Other']);
+    const times =
+        [iteration.compute_s, iteration.exposed_comm_s, iteration.bubble_s, iteration.other_s];
     parts.forEach((row, i) => {
       near(row[1], times[i], row[0]);
       near(row[2], times[i] / iteration.time_s, `share of ${row[0]}`);
@@ -127,7 +152,8 @@ const tests = {
       near(links[i].at(-2), link.utilisation, 'link utilisation');
     });
     const stages = await cells(page, 'memory');
-    result.memory.stages.forEach((stage, i) => near(stages[i][6], stage.total_bytes, 'stage memory'));
+    result.memory.stages.forEach(
+        (stage, i) => near(stages[i][6], stage.total_bytes, 'stage memory'));
     assert.equal((await page.$$('.questions > li')).length, 7);
     const values = await page.$$eval('.figures b', all => all.map(element => element.textContent));
     assert.deepEqual(values, result.explanation.flatMap(q => q.figures.map(f => f.value)));
@@ -151,10 +177,13 @@ const tests = {
         assert.ok(await overflow(page) <= 0, `${where}: scrolls sideways`);
         assert.ok(await colors(page) > 4, `${where}: the timeline is blank`);
         backgrounds.add(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
-        await page.evaluate(() => document.querySelectorAll('details').forEach(d => { d.open = true; }));
+        await page.evaluate(() => document.querySelectorAll('details').forEach(d => {
+          d.open = true;
+        }));
         assert.deepEqual(await poorContrast(page), [], `${where}: contrast below 4.5`);
         assert.ok(await overflow(page) <= 0, `${where}: scrolls sideways when all is open`);
-        await page.screenshot({path: join(output, `training-${width}-${theme}.png`), fullPage: true});
+        await page.screenshot(
+            {path: join(output, `training-${width}-${theme}.png`), fullPage: true});
         assert.deepEqual(complaints, [], where);
         await page.close();
       }
@@ -180,7 +209,8 @@ const tests = {
     const canvas = await page.$('canvas');
     await canvas.scrollIntoViewIfNeeded();
     const picture = () => page.$eval('canvas', element => element.toDataURL());
-    const settle = () => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const settle = () => page.evaluate(
+        () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
     const whole = await picture();
     await canvas.focus();
     await page.keyboard.press('+');
@@ -218,12 +248,16 @@ const tests = {
     const fills = await page.evaluate(async () => {
       let count = 0;
       const fill = CanvasRenderingContext2D.prototype.fillRect;
-      CanvasRenderingContext2D.prototype.fillRect = function(...box) { ++count; fill.apply(this, box); };
+      CanvasRenderingContext2D.prototype.fillRect = function(...box) {
+        ++count;
+        fill.apply(this, box);
+      };
       document.querySelector('canvas').dispatchEvent(new KeyboardEvent('keydown', {key: '0'}));
       await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
       return count;
     });
-    assert.ok(fills > 1000 && fills < 11 * 1300, `${fills} rectangles for 11 lanes of about 1,000 px`);
+    assert.ok(
+        fills > 1000 && fills < 11 * 1300, `${fills} rectangles for 11 lanes of about 1,000 px`);
     await page.screenshot({path: join(output, 'large.png'), fullPage: true});
     assert.deepEqual(complaints, []);
   },
@@ -232,7 +266,9 @@ const tests = {
     const {page} = await open('training', {theme: 'dark'});
     await page.emulateMedia({media: 'print', colorScheme: 'dark'});
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-    assert.equal(await page.$eval('body', body => getComputedStyle(body).backgroundColor), 'rgb(255, 255, 255)');
+    assert.equal(
+        await page.$eval('body', body => getComputedStyle(body).backgroundColor),
+        'rgb(255, 255, 255)');
     assert.equal((await page.$$('details:not([open])')).length, 0);
     await page.pdf({path: join(output, 'training.pdf'), format: 'A4'});
   },

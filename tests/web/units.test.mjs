@@ -1,8 +1,8 @@
 // node units.test.mjs: the parts of the page that need no browser.
 import assert from 'node:assert/strict';
 import {createRequire} from 'node:module';
-import {fileURLToPath} from 'node:url';
 import test from 'node:test';
+import {fileURLToPath} from 'node:url';
 
 const web = new URL('../../web/', import.meta.url);
 const {buildSync} = createRequire(new URL('package.json', web))('esbuild');
@@ -10,9 +10,13 @@ const {buildSync} = createRequire(new URL('package.json', web))('esbuild');
 async function load(file) {
   const {outputFiles} = buildSync({
     entryPoints: [fileURLToPath(new URL(`src/${file}`, web))],
-    bundle: true, write: false, format: 'esm', target: 'es2022',
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2022',
   });
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
+  return import(
+      `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
 }
 
 const {Lane, paintLane} = await load('lane.ts');
@@ -47,8 +51,14 @@ test('painting conserves busy time at every zoom and stays bounded by the width'
       let painted = 0;
       let operations = 0;
       paintLane(lane, 0, end, width, {
-        span: (_, x0, x1) => { painted += x1 - x0; ++operations; },
-        column: (_, shares) => { painted += shares.reduce((a, b) => a + b, 0); ++operations; },
+        span: (_, x0, x1) => {
+          painted += x1 - x0;
+          ++operations;
+        },
+        column: (_, shares) => {
+          painted += shares.reduce((a, b) => a + b, 0);
+          ++operations;
+        },
       });
       const expected = (busy / end) * width;
       // A span that sticks out of its column by less than half a pixel is cut to it.

@@ -1,6 +1,6 @@
 // The spans of one stream of one rank, and how they look at a given zoom.
 
-import {type Category, type Timeline, kCategories} from './data';
+import {type Category, kCategories, type Timeline} from './data';
 
 export class Lane {
   readonly starts: Float64Array;
@@ -10,9 +10,8 @@ export class Lane {
   private readonly busy: Float64Array[];
 
   constructor(
-    readonly rank: string, readonly stream: string, spans: number[],
-    private readonly names: Timeline['labels']
-  ) {
+      readonly rank: string, readonly stream: string, spans: number[],
+      private readonly names: Timeline['labels']) {
     const n = spans.length / 3;
     this.starts = new Float64Array(n);
     this.ends = new Float64Array(n);
@@ -30,9 +29,15 @@ export class Lane {
     }
   }
 
-  get length(): number { return this.starts.length; }
-  name(i: number): string { return this.names[this.labels[i]!]!.name; }
-  category(i: number): Category { return this.names[this.labels[i]!]!.category; }
+  get length(): number {
+    return this.starts.length;
+  }
+  name(i: number): string {
+    return this.names[this.labels[i]!]!.name;
+  }
+  category(i: number): Category {
+    return this.names[this.labels[i]!]!.category;
+  }
 
   // The first span that ends after `time`.
   firstAfter(time: number): number {
@@ -40,8 +45,10 @@ export class Lane {
     let high = this.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.ends[middle]! > time) high = middle;
-      else low = middle + 1;
+      if (this.ends[middle]! > time)
+        high = middle;
+      else
+        low = middle + 1;
     }
     return low;
   }
@@ -68,8 +75,7 @@ export interface LanePainter {
 }
 
 export function paintLane(
-  lane: Lane, from: number, to: number, width: number, painter: LanePainter
-): void {
+    lane: Lane, from: number, to: number, width: number, painter: LanePainter): void {
   const scale = width / (to - from);
   const wide = 1.5 / scale;
   let i = lane.firstAfter(from);
@@ -85,7 +91,8 @@ export function paintLane(
     const edge = from + (x + 1) / scale;
     // Spans that end in this column are narrow; a wide one would reach beyond it.
     const last = Math.max(lane.firstAfter(edge), i + 1);
-    painter.column(x, kCategories.map((_, category) => Math.min(lane.busyIn(category, i, last) * scale, 1)));
+    painter.column(
+        x, kCategories.map((_, category) => Math.min(lane.busyIn(category, i, last) * scale, 1)));
     i = last;
   }
 }

@@ -1,29 +1,41 @@
-import {type Result, type Timeline, embedded} from './data';
+import {embedded, type Result, type Timeline} from './data';
 import {h, section} from './dom';
 import * as parts from './sections';
 import {TimelineView} from './timeline';
 
-function timeline(data: Timeline): HTMLElement | null {
+function timeline(data: Timeline): HTMLElement|null {
   if (data.ranks.length === 0 || data.end === 0) return null;
-  return section('timeline', 'Timeline', new TimelineView(data).element, h('p', {class: 'hint'},
-    'Drag to move, pinch or scroll over the focused timeline to zoom; or arrow keys, + − and 0.'));
+  return section(
+      'timeline', 'Timeline', new TimelineView(data).element,
+      h('p', {class: 'hint'},
+        'Drag to move, pinch or scroll over the focused timeline to zoom; or arrow keys, + − and 0.'));
 }
 
 const result = embedded<Result>('result');
 document.title = `${result.title} – Trunkline`;
 const main = h('main', {});
-for (const part of [
-  parts.keyFigures(result), parts.breakdown(result), parts.advice(result), parts.blocked(result),
-  timeline(embedded<Timeline>('timeline')), parts.collectives(result), parts.rows(result),
-  parts.links(result), parts.memory(result), parts.explanation(result), parts.kernels(result),
-  parts.assumptions(result), parts.warnings(result),
+for (const part
+         of [parts.keyFigures(result),
+             parts.breakdown(result),
+             parts.advice(result),
+             parts.blocked(result),
+             timeline(embedded<Timeline>('timeline')),
+             parts.collectives(result),
+             parts.rows(result),
+             parts.links(result),
+             parts.memory(result),
+             parts.explanation(result),
+             parts.kernels(result),
+             parts.assumptions(result),
+             parts.warnings(result),
 ]) {
   if (part) main.append(part);
 }
 document.getElementById('report')!.append(
-  parts.header(result), main,
-  h('footer', {}, 'Simulated by Trunkline. The same figures are in result.json; spans in trace.json ',
-    'for Perfetto.'));
+    parts.header(result), main,
+    h('footer', {},
+      'Simulated by Trunkline. The same figures are in result.json; spans in trace.json ',
+      'for Perfetto.'));
 
 // Paper shows everything.
 addEventListener('beforeprint', () => {

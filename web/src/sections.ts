@@ -5,64 +5,87 @@ import type {Iteration, Memory, Question, Result, StageMemory} from './data';
 import {type Child, type Column, h, longTable, meter, section, table} from './dom';
 import {bandwidth, bytes, count, flops, linkRate, percent, seconds} from './format';
 
-type Part = HTMLElement | null;
+type Part = HTMLElement|null;
 
 const share = (part: number, whole: number): number => (whole > 0 ? part / whole : 0);
 
 export function header(result: Result): HTMLElement {
   const facts = [
-    `${count(result.ranks)} ranks`, `${result.engine} engine`, `seed ${result.seed}`,
+    `${count(result.ranks)} ranks`,
+    `${result.engine} engine`,
+    `seed ${result.seed}`,
     `${count(result.events)} events`,
   ];
-  return h('header', {},
-    h('p', {class: 'mark'}, 'Trunkline'),
-    h('h1', {}, result.title),
-    h('p', {class: 'cluster'}, result.cluster),
-    h('p', {class: 'facts'}, h('span', {class: `status ${result.status}`}, result.status),
-      facts.join(' · ')));
+  return h(
+      'header', {}, h('p', {class: 'mark'}, 'Trunkline'), h('h1', {}, result.title),
+      h('p', {class: 'cluster'}, result.cluster),
+      h('p', {class: 'facts'}, h('span', {class: `status ${result.status}`}, result.status),
+        facts.join(' · ')));
 }
 
 function keyFigure(name: string, value: string, remark: Child, lead = false): HTMLElement {
-  return h('div', lead ? {class: 'lead'} : {}, h('dt', {}, name), h('dd', {class: 'big'}, value),
-           h('dd', {class: 'remark'}, remark));
+  return h(
+      'div', lead ? {class: 'lead'} : {}, h('dt', {}, name), h('dd', {class: 'big'}, value),
+      h('dd', {class: 'remark'}, remark));
 }
 
 export function keyFigures(result: Result): HTMLElement {
   const figures = [];
-  const bound = result.bound_s > 0
-    ? `${share(result.time_s, result.bound_s).toFixed(3)} × the lower bound, ${seconds(result.bound_s)}`
-    : '';
-  figures.push(keyFigure(result.iteration ? 'Step time' : 'Time', seconds(result.time_s), bound, true));
+  const bound = result.bound_s > 0 ?
+      `${share(result.time_s, result.bound_s).toFixed(3)} × the lower bound, ${
+          seconds(result.bound_s)}` :
+      '';
+  figures.push(
+      keyFigure(result.iteration ? 'Step time' : 'Time', seconds(result.time_s), bound, true));
   const {iteration, memory, training} = result;
   if (iteration && training) {
     figures.push(
-      keyFigure('Throughput', count(iteration.tokens_per_s),
-                `tokens/s, ${count(share(iteration.tokens_per_s, result.ranks))} a GPU`),
-      keyFigure('MFU', percent(iteration.mfu), `${flops(iteration.model_flops_per_gpu_s)} of ` +
+        keyFigure(
+            'Throughput', count(iteration.tokens_per_s),
+            `tokens/s, ${count(share(iteration.tokens_per_s, result.ranks))} a GPU`),
+        keyFigure(
+            'MFU', percent(iteration.mfu),
+            `${flops(iteration.model_flops_per_gpu_s)} of ` +
                 flops(training.peak_flops_per_gpu_s)));
   }
   if (memory) {
     const verdict = memory.fits ? 'fits' : 'does not fit';
-    figures.push(keyFigure('Memory', bytes(memory.per_gpu_bytes),
-      h('span', memory.fits ? {} : {class: 'bad'}, `of ${bytes(memory.capacity_bytes)}: ${verdict}`)));
+    figures.push(keyFigure(
+        'Memory', bytes(memory.per_gpu_bytes),
+        h('span', memory.fits ? {} : {class: 'bad'},
+          `of ${bytes(memory.capacity_bytes)}: ${verdict}`)));
   }
   const last = result.rows?.[result.rows.length - 1];
   if (last) {
-    figures.push(keyFigure('Bus bandwidth', bandwidth(last.busbw_Bps),
-                           `${last.primitive} of ${bytes(last.bytes)}, ${last.algorithm}`));
+    figures.push(keyFigure(
+        'Bus bandwidth', bandwidth(last.busbw_Bps),
+        `${last.primitive} of ${bytes(last.bytes)}, ${last.algorithm}`));
   }
   return h('dl', {class: 'key'}, ...figures);
 }
 
-type PartOfTime = {name: string; kind: string; time: number; mean: number};
+interface PartOfTime {
+  name: string;
+  kind: string;
+  time: number;
+  mean: number;
+}
 
 function partsOf(iteration: Iteration): PartOfTime[] {
   return [
     {name: 'Compute', kind: 'compute', time: iteration.compute_s, mean: iteration.mean_compute_s},
-    {name: 'Exposed communication', kind: 'exposed', time: iteration.exposed_comm_s,
-     mean: iteration.mean_exposed_comm_s},
-    {name: 'Pipeline bubble', kind: 'bubble', time: iteration.bubble_s,
-     mean: iteration.mean_bubble_s},
+    {
+      name: 'Exposed communication',
+      kind: 'exposed',
+      time: iteration.exposed_comm_s,
+      mean: iteration.mean_exposed_comm_s
+    },
+    {
+      name: 'Pipeline bubble',
+      kind: 'bubble',
+      time: iteration.bubble_s,
+      mean: iteration.mean_bubble_s
+    },
     {name: 'Other', kind: 'other', time: iteration.other_s, mean: iteration.mean_other_s},
   ];
 }
@@ -71,22 +94,27 @@ export function breakdown(result: Result): Part {
   const {iteration} = result;
   if (!iteration) return null;
   const parts = partsOf(iteration);
-  const strip = h('div', {class: 'strip', 'aria-hidden': 'true'}, ...parts
-    .filter(part => part.time > 0)
-    .map(part => {
-      const element = h('span', {class: `fill ${part.kind}`, title: part.name});
-      element.style.flexGrow = `${100 * share(part.time, iteration.time_s)}`;
-      return element;
-    }));
+  const strip =
+      h('div', {class: 'strip', 'aria-hidden': 'true'},
+        ...parts.filter(part => part.time > 0).map(part => {
+          const element = h('span', {class: `fill ${part.kind}`, title: part.name});
+          element.style.flexGrow = `${100 * share(part.time, iteration.time_s)}`;
+          return element;
+        }));
   const columns: Column<PartOfTime>[] = [
-    {title: 'Part', text: true,
-     cell: part => h('span', {}, h('span', {class: `swatch ${part.kind}`}), part.name)},
+    {
+      title: 'Part',
+      text: true,
+      cell: part => h('span', {}, h('span', {class: `swatch ${part.kind}`}), part.name)
+    },
     {title: 'Time', cell: part => seconds(part.time)},
     {title: 'Share', cell: part => percent(share(part.time, iteration.time_s))},
     {title: 'Mean over ranks', cell: part => seconds(part.mean)},
   ];
-  return section('breakdown', 'Where the time goes', strip,
-    table(`Rank ${iteration.critical_rank}, the last to finish: the parts add up to the step.`,
+  return section(
+      'breakdown', 'Where the time goes', strip,
+      table(
+          `Rank ${iteration.critical_rank}, the last to finish: the parts add up to the step.`,
           columns, parts));
 }
 
@@ -98,38 +126,59 @@ function list(texts: string[]): HTMLElement {
 }
 
 export function advice(result: Result): Part {
-  return result.advice.length === 0 ? null : section('advice', 'What to change', list(result.advice));
+  return result.advice.length === 0 ? null :
+                                      section('advice', 'What to change', list(result.advice));
 }
 
 export function blocked(result: Result): Part {
   if (result.blocked.length === 0) return null;
-  return section('blocked', 'Who waits for whom', longTable('The run did not end.', [
-    {title: 'Rank', cell: row => `${row.rank}`, text: true},
-    {title: 'Task', cell: row => `${row.task}`},
-    {title: 'Waits for', cell: row => row.waits_for, text: true, wide: true},
-  ], result.blocked, 20));
+  return section(
+      'blocked', 'Who waits for whom',
+      longTable(
+          'The run did not end.',
+          [
+            {title: 'Rank', cell: row => `${row.rank}`, text: true},
+            {title: 'Task', cell: row => `${row.task}`},
+            {title: 'Waits for', cell: row => row.waits_for, text: true, wide: true},
+          ],
+          result.blocked, 20));
 }
 
 export function collectives(result: Result): Part {
   if (!result.collectives || result.collectives.length === 0) return null;
   const rows = [...result.collectives].sort((a, b) => b.exposed_s - a.exposed_s);
   const most = Math.max(...rows.map(row => row.time_s));
-  return section('collectives', 'Collectives', table(
-    'All calls of one step on the critical rank, most exposed first. The bar is the time of all ' +
-    'calls; its strong part is exposed, not hidden by compute.', [
-      {title: 'Collective', text: true,
-       cell: row => h('span', {}, `${row.role} `, h('b', {}, row.primitive))},
-      {title: 'How', text: true, cell: row => `${row.algorithm}, ${row.protocol}`},
-      {title: 'Ranks', cell: row => `${row.group_size}`},
-      {title: 'Size', cell: row => bytes(row.bytes)},
-      {title: 'Calls', cell: row => count(row.count)},
-      {title: 'Time', cell: row => seconds(row.time_s)},
-      {title: 'Exposed', cell: row => seconds(row.exposed_s)},
-      {title: '× bound', cell: row => row.bound_s > 0
-         ? share(row.time_s, row.bound_s * row.count).toFixed(2) : '–'},
-      {title: 'Bus bandwidth', cell: row => bandwidth(row.busbw_Bps)},
-      {title: 'Time and exposed', text: true, wide: true, cell: row => twoBars(row.time_s, row.exposed_s, most)},
-    ], rows));
+  return section(
+      'collectives', 'Collectives',
+      table(
+          'All calls of one step on the critical rank, most exposed first. The bar is the time of all ' +
+              'calls; its strong part is exposed, not hidden by compute.',
+          [
+            {
+              title: 'Collective',
+              text: true,
+              cell: row => h('span', {}, `${row.role} `, h('b', {}, row.primitive))
+            },
+            {title: 'How', text: true, cell: row => `${row.algorithm}, ${row.protocol}`},
+            {title: 'Ranks', cell: row => `${row.group_size}`},
+            {title: 'Size', cell: row => bytes(row.bytes)},
+            {title: 'Calls', cell: row => count(row.count)},
+            {title: 'Time', cell: row => seconds(row.time_s)},
+            {title: 'Exposed', cell: row => seconds(row.exposed_s)},
+            {
+              title: '× bound',
+              cell: row =>
+                  row.bound_s > 0 ? share(row.time_s, row.bound_s * row.count).toFixed(2) : '–'
+            },
+            {title: 'Bus bandwidth', cell: row => bandwidth(row.busbw_Bps)},
+            {
+              title: 'Time and exposed',
+              text: true,
+              wide: true,
+              cell: row => twoBars(row.time_s, row.exposed_s, most)
+            },
+          ],
+          rows));
 }
 
 function twoBars(whole: number, part: number, scale: number): HTMLElement {
@@ -142,49 +191,76 @@ function twoBars(whole: number, part: number, scale: number): HTMLElement {
 
 export function rows(result: Result): Part {
   if (!result.rows) return null;
-  return section('rows', 'Bandwidth by size', result.rows.length > 2 && busbwChart(result.rows),
-    table('Times and bandwidths as nccl-tests defines them.', [
-      {title: 'Size', cell: row => bytes(row.bytes), text: true},
-      {title: 'Primitive', cell: row => row.primitive, text: true},
-      {title: 'How', cell: row => `${row.algorithm}, ${row.protocol}`, text: true},
-      {title: 'Time', cell: row => seconds(row.time_s)},
-      {title: 'Bound', cell: row => seconds(row.bound_s)},
-      {title: '× bound', cell: row => row.bound_s > 0 ? share(row.time_s, row.bound_s).toFixed(2) : '–'},
-      {title: 'Algorithm bandwidth', cell: row => bandwidth(row.algbw_Bps)},
-      {title: 'Bus bandwidth', cell: row => bandwidth(row.busbw_Bps)},
-    ], result.rows));
+  return section(
+      'rows', 'Bandwidth by size', result.rows.length > 2 && busbwChart(result.rows),
+      table(
+          'Times and bandwidths as nccl-tests defines them.',
+          [
+            {title: 'Size', cell: row => bytes(row.bytes), text: true},
+            {title: 'Primitive', cell: row => row.primitive, text: true},
+            {title: 'How', cell: row => `${row.algorithm}, ${row.protocol}`, text: true},
+            {title: 'Time', cell: row => seconds(row.time_s)},
+            {title: 'Bound', cell: row => seconds(row.bound_s)},
+            {
+              title: '× bound',
+              cell: row => row.bound_s > 0 ? share(row.time_s, row.bound_s).toFixed(2) : '–'
+            },
+            {title: 'Algorithm bandwidth', cell: row => bandwidth(row.algbw_Bps)},
+            {title: 'Bus bandwidth', cell: row => bandwidth(row.busbw_Bps)},
+          ],
+          result.rows));
 }
 
 const linkName = ({from, to}: {from: string; to: string}): HTMLElement =>
-  h('span', {class: 'name'}, from, h('span', {class: 'to'}, ' → '), to);
+    h('span', {class: 'name'}, from, h('span', {class: 'to'}, ' → '), to);
 
 export function links(result: Result): Part {
   if (result.links.length === 0) return null;
-  const classes = table('Of each kind of link the narrowest, by utilisation over the whole run.', [
-    {title: 'Narrowest', text: true, cell: linkName},
-    {title: 'Kind', text: true, cell: row => row.kind},
-    {title: 'Rate', cell: row => linkRate(row.rate_Bps, row.kind)},
-    {title: 'Of links', cell: row => count(row.links)},
-    {title: 'Mean', cell: row => percent(row.mean_utilisation)},
-    {title: 'Used', cell: row => percent(row.utilisation)},
-    {title: 'Utilisation', text: true, wide: true, cell: row => meter(row.utilisation, 'link')},
-  ], result.link_classes);
-  const all = h('details', {}, h('summary', {},
-      `The ${count(result.links.length)} narrowest of ${count(result.links_total)} links`),
-    longTable('Narrowest first.', [
-      {title: 'Link', text: true, cell: linkName},
-      {title: 'Kind', text: true, cell: row => row.kind ?? '–'},
-      {title: 'Rate', cell: row => (row.rate_Bps === undefined ? '–' : linkRate(row.rate_Bps, row.kind ?? ''))},
-      {title: 'Bytes', cell: row => bytes(row.bytes)},
-      {title: 'Used', cell: row => percent(row.utilisation)},
-      {title: 'Utilisation', text: true, wide: true, cell: row => meter(row.utilisation, 'link')},
-    ], result.links, 20));
+  const classes = table(
+      'Of each kind of link the narrowest, by utilisation over the whole run.',
+      [
+        {title: 'Narrowest', text: true, cell: linkName},
+        {title: 'Kind', text: true, cell: row => row.kind},
+        {title: 'Rate', cell: row => linkRate(row.rate_Bps, row.kind)},
+        {title: 'Of links', cell: row => count(row.links)},
+        {title: 'Mean', cell: row => percent(row.mean_utilisation)},
+        {title: 'Used', cell: row => percent(row.utilisation)},
+        {title: 'Utilisation', text: true, wide: true, cell: row => meter(row.utilisation, 'link')},
+      ],
+      result.link_classes);
+  const all =
+      h('details', {},
+        h('summary', {},
+          `The ${count(result.links.length)} narrowest of ${count(result.links_total)} links`),
+        longTable(
+            'Narrowest first.',
+            [
+              {title: 'Link', text: true, cell: linkName},
+              {title: 'Kind', text: true, cell: row => row.kind ?? '–'},
+              {
+                title: 'Rate',
+                cell: row =>
+                    (row.rate_Bps === undefined ? '–' : linkRate(row.rate_Bps, row.kind ?? ''))
+              },
+              {title: 'Bytes', cell: row => bytes(row.bytes)},
+              {title: 'Used', cell: row => percent(row.utilisation)},
+              {
+                title: 'Utilisation',
+                text: true,
+                wide: true,
+                cell: row => meter(row.utilisation, 'link')
+              },
+            ],
+            result.links, 20));
   return section('links', 'Narrowest links', classes, all);
 }
 
 const kMemoryParts: [keyof StageMemory, string][] = [
-  ['weights_bytes', 'Weights'], ['gradients_bytes', 'Gradients'],
-  ['optimizer_bytes', 'Optimizer'], ['activations_bytes', 'Activations'], ['other_bytes', 'Other'],
+  ['weights_bytes', 'Weights'],
+  ['gradients_bytes', 'Gradients'],
+  ['optimizer_bytes', 'Optimizer'],
+  ['activations_bytes', 'Activations'],
+  ['other_bytes', 'Other'],
 ];
 
 function memoryBar(stage: StageMemory, memory: Memory): HTMLElement {
@@ -206,57 +282,85 @@ export function memory(result: Result): Part {
   if (!memory || memory.stages.length === 0) return null;
   const columns: Column<[StageMemory, number]>[] = [
     {title: 'Stage', text: true, cell: ([, index]) => `stage ${index}`},
-    ...kMemoryParts.map(([key, title], index) => ({
-      title, cell: ([stage]: [StageMemory, number]) => h('span', {},
-        h('span', {class: `swatch memory${index}`}), bytes(stage[key])),
-    })),
+    ...kMemoryParts.map(
+        ([key, title], index) => ({
+          title,
+          cell: ([stage]: [StageMemory, number]) =>
+              h('span', {}, h('span', {class: `swatch memory${index}`}), bytes(stage[key])),
+        })),
     {title: 'Total', cell: ([stage]) => bytes(stage.total_bytes)},
     {title: 'Of capacity', text: true, wide: true, cell: ([stage]) => memoryBar(stage, memory)},
   ];
-  return section('memory', 'Memory by stage', table(
-    `One GPU of each pipeline stage at its peak; the line marks the capacity, ` +
-    `${bytes(memory.capacity_bytes)}.`, columns, memory.stages.map((stage, i) => [stage, i])));
+  return section(
+      'memory', 'Memory by stage',
+      table(
+          `One GPU of each pipeline stage at its peak; the line marks the capacity, ` +
+              `${bytes(memory.capacity_bytes)}.`,
+          columns, memory.stages.map((stage, i) => [stage, i])));
 }
 
 function question(item: Question, index: number): HTMLElement {
-  const figures = item.figures.map(figure => h('li', {},
-    h('span', {class: 'figure-name'}, figure.name),
-    h('span', {class: 'formula'}, `= ${figure.formula}`),
-    h('span', {class: 'formula'}, `= ${figure.numbers}`),
-    h('span', {class: 'formula result'}, '= ', h('b', {}, figure.value))));
-  return h('li', {}, h('details', index === 0 ? {open: ''} : {},
-    h('summary', {}, h('span', {class: 'layer'}, item.layer), h('span', {}, item.question)),
-    h('p', {}, unbroken(item.answer)), figures.length > 0 && h('ul', {class: 'figures'}, ...figures)));
+  const figures = item.figures.map(
+      figure =>
+          h('li', {}, h('span', {class: 'figure-name'}, figure.name),
+            h('span', {class: 'formula'}, `= ${figure.formula}`),
+            h('span', {class: 'formula'}, `= ${figure.numbers}`),
+            h('span', {class: 'formula result'}, '= ', h('b', {}, figure.value))));
+  return h(
+      'li', {},
+      h('details', index === 0 ? {open: ''} : {},
+        h('summary', {}, h('span', {class: 'layer'}, item.layer), h('span', {}, item.question)),
+        h('p', {}, unbroken(item.answer)),
+        figures.length > 0 && h('ul', {class: 'figures'}, ...figures)));
 }
 
 export function explanation(result: Result): Part {
-  return section('explanation', 'Why: seven questions', h('p', {class: 'lede'},
-    'From the way the model is split to the cable that limits it, with this run’s numbers.'),
-    h('ol', {class: 'questions'}, ...result.explanation.map(question)));
+  return section(
+      'explanation', 'Why: seven questions',
+      h('p', {class: 'lede'},
+        'From the way the model is split to the cable that limits it, with this run’s numbers.'),
+      h('ol', {class: 'questions'}, ...result.explanation.map(question)));
 }
 
 export function kernels(result: Result): Part {
   const kernels = result.training?.kernels ?? [];
   if (kernels.length === 0) return null;
   const borrowed = 'Efficiencies marked ≈ are extrapolated or borrowed from another device.';
-  return section('kernels', 'Kernels', h('details', {},
-    h('summary', {}, `${kernels.length} kernels of one layer and the head, on one GPU`),
-    table(borrowed, [
-      {title: 'Kernel', text: true, cell: row => row.name},
-      {title: 'Shape', text: true, wide: true, cell: row => h('span', {class: 'name'}, row.shape)},
-      {title: 'Time', cell: row => seconds(row.time_s)},
-      {title: 'Efficiency', cell: row => `${row.extrapolated ? '≈ ' : ''}${percent(row.efficiency)}`},
-      {title: 'Source', text: true, wide: true, cell: row => row.source},
-    ], kernels)));
+  return section(
+      'kernels', 'Kernels',
+      h('details', {},
+        h('summary', {}, `${kernels.length} kernels of one layer and the head, on one GPU`),
+        table(
+            borrowed,
+            [
+              {title: 'Kernel', text: true, cell: row => row.name},
+              {
+                title: 'Shape',
+                text: true,
+                wide: true,
+                cell: row => h('span', {class: 'name'}, row.shape)
+              },
+              {title: 'Time', cell: row => seconds(row.time_s)},
+              {
+                title: 'Efficiency',
+                cell: row => `${row.extrapolated ? '≈ ' : ''}${percent(row.efficiency)}`
+              },
+              {title: 'Source', text: true, wide: true, cell: row => row.source},
+            ],
+            kernels)));
 }
 
 export function assumptions(result: Result): Part {
-  return result.assumptions.length === 0
-    ? null : section('assumptions', 'Assumptions', list(result.assumptions));
+  return result.assumptions.length === 0 ?
+      null :
+      section('assumptions', 'Assumptions', list(result.assumptions));
 }
 
 export function warnings(result: Result): Part {
   if (result.warnings.length === 0) return null;
-  return section('warnings', 'Warnings', list(result.warnings.map(
-    warning => `${warning.message} [${warning.code}]${warning.hint ? ' ' : ''}${warning.hint}`)));
+  return section(
+      'warnings', 'Warnings',
+      list(result.warnings.map(
+          warning =>
+              `${warning.message} [${warning.code}]${warning.hint ? ' ' : ''}${warning.hint}`)));
 }

@@ -1,6 +1,6 @@
 // The timeline: every recorded span on a canvas, with zoom, pan and a tooltip.
 
-import {type Category, type Timeline, kCategories} from './data';
+import {type Category, kCategories, type Timeline} from './data';
 import {h} from './dom';
 import {seconds} from './format';
 import {Lane, paintLane} from './lane';
@@ -12,12 +12,23 @@ const kAxisHeight = 24;
 const kMinLabelWidth = 30;
 const kRanksAtFirst = 6;
 const kLeastOpacity = 0.3;  // of a column with anything in it: a lone short span stays visible
-const kInstantDigits = 7;  // of when a span starts: enough to order neighbours
+const kInstantDigits = 7;   // of when a span starts: enough to order neighbours
 const kPicosecond = 1e-12;
 
-type Row = {kind: 'rank'; top: number; text: string} | {kind: 'lane'; top: number; lane: Lane};
+interface RankRow {
+  kind: 'rank';
+  top: number;
+  text: string;
+}
+interface LaneRow {
+  kind: 'lane';
+  top: number;
+  lane: Lane;
+}
+type Row = RankRow | LaneRow;
 
-type Palette = Record<Category, string> & Record<'ink' | 'muted' | 'rule' | 'lane' | 'label', string>;
+type Ink = 'ink' | 'muted' | 'rule' | 'lane' | 'label';
+type Palette = Record<Category | Ink, string>;
 
 function readPalette(element: Element): Palette {
   const style = getComputedStyle(element);
@@ -57,8 +68,9 @@ export class TimelineView {
 
   constructor(private readonly data: Timeline) {
     this.to = data.end;
-    this.lanes = data.ranks.map(rank => rank.lanes.map(
-      ({stream, spans}) => new Lane(rank.name, stream, spans, data.labels)));
+    this.lanes = data.ranks.map(
+        rank =>
+            rank.lanes.map(({stream, spans}) => new Lane(rank.name, stream, spans, data.labels)));
     const spans = this.lanes.flat().reduce((sum, lane) => sum + lane.length, 0);
     this.canvas = h('canvas', {
       tabindex: '0',
@@ -67,8 +79,9 @@ export class TimelineView {
           `${seconds(data.end * kPicosecond)}. Arrow keys move, plus and minus zoom, 0 shows all.`,
     });
     this.tip = h('div', {class: 'tip', hidden: '', 'aria-hidden': 'true'});
-    this.element = h('div', {class: 'timeline'}, this.toolbar(),
-                     h('div', {class: 'stage'}, this.canvas, this.tip));
+    this.element =
+        h('div', {class: 'timeline'}, this.toolbar(),
+          h('div', {class: 'stage'}, this.canvas, this.tip));
     this.arrange(kRanksAtFirst);
     this.listen();
   }
@@ -99,12 +112,14 @@ export class TimelineView {
       return element;
     };
     const present = new Set(this.data.labels.map(label => label.category));
-    const legend = h('ul', {class: 'legend', 'aria-label': 'Colours'}, ...kCategories
-      .filter(category => present.has(category))
-      .map(category => h('li', {}, h('span', {class: `swatch ${category}`}), category)));
-    const buttons = h('div', {class: 'buttons'},
-      button('+', 'Zoom in', () => this.zoom(0.5)), button('−', 'Zoom out', () => this.zoom(2)),
-      button('Whole step', 'Show the whole time', () => this.show(0, this.data.end)));
+    const legend =
+        h('ul', {class: 'legend', 'aria-label': 'Colours'},
+          ...kCategories.filter(category => present.has(category))
+              .map(category => h('li', {}, h('span', {class: `swatch ${category}`}), category)));
+    const buttons =
+        h('div', {class: 'buttons'}, button('+', 'Zoom in', () => this.zoom(0.5)),
+          button('−', 'Zoom out', () => this.zoom(2)),
+          button('Whole step', 'Show the whole time', () => this.show(0, this.data.end)));
     const ranks = this.data.ranks.length;
     if (ranks > kRanksAtFirst) {
       const toggle = button(`All ${ranks} ranks`, 'Show all recorded ranks', () => {
@@ -170,10 +185,15 @@ export class TimelineView {
     canvas.addEventListener('dblclick', event => this.zoom(0.4, this.timeAt(event.clientX)));
     canvas.addEventListener('keydown', event => {
       const act = {
-        'ArrowLeft': () => this.pan(-0.15), 'ArrowRight': () => this.pan(0.15),
-        '+': () => this.zoom(0.7), '=': () => this.zoom(0.7), '-': () => this.zoom(1 / 0.7),
-        '0': () => this.show(0, this.data.end), 'Home': () => this.pan(-1e9),
-        'End': () => this.pan(1e9), 'Escape': () => canvas.blur(),
+        'ArrowLeft': () => this.pan(-0.15),
+        'ArrowRight': () => this.pan(0.15),
+        '+': () => this.zoom(0.7),
+        '=': () => this.zoom(0.7),
+        '-': () => this.zoom(1 / 0.7),
+        '0': () => this.show(0, this.data.end),
+        'Home': () => this.pan(-1e9),
+        'End': () => this.pan(1e9),
+        'Escape': () => canvas.blur(),
       }[event.key];
       if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
@@ -206,7 +226,8 @@ export class TimelineView {
     const box = this.canvas.getBoundingClientRect();
     const x = event.clientX - box.left;
     const y = event.clientY - box.top;
-    const row = this.rows.find(({kind, top}) => kind === 'lane' && y >= top && y < top + kLaneHeight);
+    const row =
+        this.rows.find(({kind, top}) => kind === 'lane' && y >= top && y < top + kLaneHeight);
     if (row?.kind !== 'lane' || x < this.gutter) {
       this.hideTip();
       return;
@@ -220,11 +241,11 @@ export class TimelineView {
     const start = row.lane.starts[i]!;
     const fact = (name: string, value: string) => h('div', {}, h('span', {}, name), value);
     this.tip.replaceChildren(
-      h('strong', {}, row.lane.name(i)),
-      fact('takes', seconds((row.lane.ends[i]! - start) * kPicosecond)),
-      fact('starts', seconds(start * kPicosecond, kInstantDigits)),
-      fact('kind', row.lane.category(i)), fact('stream', row.lane.stream),
-      fact('on', row.lane.rank));
+        h('strong', {}, row.lane.name(i)),
+        fact('takes', seconds((row.lane.ends[i]! - start) * kPicosecond)),
+        fact('starts', seconds(start * kPicosecond, kInstantDigits)),
+        fact('kind', row.lane.category(i)), fact('stream', row.lane.stream),
+        fact('on', row.lane.rank));
     this.tip.hidden = false;
     const left = Math.min(Math.max(x + 14, 0), this.width - this.tip.offsetWidth - 2);
     const below = y + 18 + this.tip.offsetHeight < this.height;
@@ -232,7 +253,9 @@ export class TimelineView {
         `translate(${Math.max(left, 0)}px, ${below ? y + 18 : y - this.tip.offsetHeight - 10}px)`;
   }
 
-  private hideTip(): void { this.tip.hidden = true; }
+  private hideTip(): void {
+    this.tip.hidden = true;
+  }
 
   private schedule(): void {
     if (this.pending) return;
@@ -269,7 +292,8 @@ export class TimelineView {
     const width = this.width - this.gutter;
     context.font = `11px ${font}`;
     for (const tick of ticks(this.from, this.to, width / 110)) {
-      const x = Math.round(this.gutter + ((tick - this.from) / (this.to - this.from)) * width) + 0.5;
+      const x =
+          Math.round(this.gutter + ((tick - this.from) / (this.to - this.from)) * width) + 0.5;
       context.fillStyle = palette.rule;
       context.fillRect(x - 0.5, kAxisHeight - 6, 1, this.height);
       context.fillStyle = palette.muted;
@@ -280,8 +304,8 @@ export class TimelineView {
   }
 
   private drawLane(
-    context: CanvasRenderingContext2D, palette: Palette, font: string, lane: Lane, top: number
-  ): void {
+      context: CanvasRenderingContext2D, palette: Palette, font: string, lane: Lane,
+      top: number): void {
     const {gutter} = this;
     const width = this.width - gutter;
     context.font = `11px ${font}`;
@@ -298,7 +322,8 @@ export class TimelineView {
         const gap = x1 - x0 > 4 ? 0.5 : 0;
         context.fillRect(gutter + left, top, right - left - gap, kLaneHeight);
         const name = lane.name(i);
-        if (right - left < kMinLabelWidth || context.measureText(name).width > right - left - 8) return;
+        if (right - left < kMinLabelWidth || context.measureText(name).width > right - left - 8)
+          return;
         context.fillStyle = lane.category(i) === 'receive' ? palette.ink : palette.label;
         context.fillText(name, gutter + left + 5, top + kLaneHeight / 2 + 0.5);
       },
@@ -306,7 +331,9 @@ export class TimelineView {
         const sum = shares.reduce((a, b) => a + b, 0);
         if (sum === 0) return;
         const mix = [0, 1, 2].map(
-          k => shares.reduce((total, share, category) => total + share * colors[category]![k]!, 0) / sum);
+            k => shares.reduce(
+                     (total, share, category) => total + share * colors[category]![k]!, 0) /
+                sum);
         context.globalAlpha = Math.max(Math.min(sum, 1), kLeastOpacity);
         context.fillStyle = `rgb(${mix.map(Math.round).join(' ')})`;
         context.fillRect(gutter + Math.max(x, 0), top, 1, kLaneHeight);
