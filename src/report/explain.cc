@@ -10,6 +10,7 @@
 #include "report/names.h"
 #include "report/table.h"
 #include "trunkline/collective/algorithm.h"
+#include "trunkline/collective/tuner.h"
 #include "trunkline/report/report.h"
 
 namespace trunkline {
@@ -184,6 +185,27 @@ Question Primitives(const RunResult& result) {
   return q;
 }
 
+// Why this algorithm: its estimated cost, and that of the best other one.
+void AddCosts(const Usage& usage, Question& q) {
+  const std::vector<TunerCandidate>& candidates = usage.row.candidates;
+  if (candidates.empty()) return;
+  const auto add = [&](const TunerCandidate& c, const char* role) {
+    q.figures.push_back(
+        {fmt::format("{}: estimate for {} {}, {} channel{}, {}", usage.name, c.algorithm,
+                     ToString(c.protocol), c.channels, c.channels == 1 ? "" : "s", role),
+         "set-up + latency of the steps + bytes",
+         fmt::format("{} + {} + {}", Duration(c.base), Duration(c.latency), Duration(c.transfer)),
+         Duration(c.cost())});
+  };
+  const TunerCandidate& chosen = candidates.front();
+  add(chosen, "chosen");
+  const auto other = std::ranges::find_if(
+      candidates, [&](const TunerCandidate& c) { return c.algorithm != chosen.algorithm; });
+  if (other != candidates.end()) {
+    add(*other, other->chosen_by_default ? "the best other" : "which NCCL does not run by itself");
+  }
+}
+
 Question Algorithms(const RunResult& result) {
   Question q{"Algorithms", "In which order do ranks exchange data?", "", {}};
   std::vector<std::string> seen;
@@ -197,6 +219,7 @@ Question Algorithms(const RunResult& result) {
                                 algorithm->summary, algorithm->cost);
       }
     }
+    AddCosts(usage, q);
     if (usage.time == Time()) continue;
     const Factor factor = FactorOf(usage.row.primitive, usage.group_size);
     const double sent = static_cast<double>(usage.count) *

@@ -63,24 +63,25 @@ Result<GroupNetwork> NetworkOf(const ChoiceInput& input, const GroupLayout& layo
   return network;
 }
 
-Result<CollectiveChoice> Choose(const ChoiceInput& input, const CollectiveChoice& choice,
-                                const TunerLimits& limits, const std::vector<RankId>& members) {
+Result<Chosen> Choose(const ChoiceInput& input, const CollectiveChoice& choice,
+                      const TunerLimits& limits, const std::vector<RankId>& members) {
   const GroupLayout layout = LayoutOf(input.router.fabric(), input.placement, members);
   const auto network = NetworkOf(input, layout, members);
   if (!network) return std::unexpected(network.error());
-  const auto candidates = RankCandidates(choice.spec, layout, *network, input.transport, limits);
+  auto candidates = RankCandidates(choice.spec, layout, *network, input.transport, limits);
   if (!candidates) return std::unexpected(candidates.error());
   const TunerCandidate& best = candidates->front();
-  CollectiveChoice chosen = choice;
-  chosen.algorithm = best.algorithm;
-  chosen.protocol = best.protocol;
-  chosen.spec.channels = best.channels;
+  Chosen chosen{choice, {}};
+  chosen.choice.algorithm = best.algorithm;
+  chosen.choice.protocol = best.protocol;
+  chosen.choice.spec.channels = best.channels;
+  chosen.candidates = std::move(*candidates);
   return chosen;
 }
 
-Result<std::vector<CollectiveChoice>> ChooseAll(const ChoiceInput& input, const TaskGraph& graph) {
-  std::vector<CollectiveChoice> choices(graph.collectives().begin(), graph.collectives().end());
-  std::vector<char> done(choices.size(), 0);
+Result<std::vector<Chosen>> ChooseAll(const ChoiceInput& input, const TaskGraph& graph) {
+  std::vector<Chosen> all(graph.collectives().size());
+  std::vector<char> done(all.size(), 0);
   std::vector<char> seen(graph.program_count(), 0);
   for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
     const std::uint32_t index = graph.program_of(RankId{r});
@@ -89,16 +90,16 @@ Result<std::vector<CollectiveChoice>> ChooseAll(const ChoiceInput& input, const 
     for (const Task& task : graph.program(index).tasks) {
       if (task.kind != TaskKind::kCollective || done[task.collective] != 0) continue;
       done[task.collective] = 1;
-      CollectiveChoice& choice = choices[task.collective];
+      const CollectiveChoice& open = graph.collectives()[task.collective];
       TunerLimits limits;
-      if (choice.algorithm != "auto") limits.algorithm = choice.algorithm;
+      if (open.algorithm != "auto") limits.algorithm = open.algorithm;
       auto chosen =
-          Choose(input, choice, limits, graph.members(graph.communicator(RankId{r}, task.role)));
+          Choose(input, open, limits, graph.members(graph.communicator(RankId{r}, task.role)));
       if (!chosen) return std::unexpected(chosen.error());
-      choice = std::move(*chosen);
+      all[task.collective] = std::move(*chosen);
     }
   }
-  return choices;
+  return all;
 }
 
 }  // namespace trunkline

@@ -28,16 +28,20 @@ struct ChoiceInput {
 [[nodiscard]] Result<GroupNetwork> NetworkOf(const ChoiceInput& input, const GroupLayout& layout,
                                              const std::vector<RankId>& members);
 
+// A choice, and what it was chosen from: best first.
+struct Chosen {
+  CollectiveChoice choice;
+  std::vector<TunerCandidate> candidates;
+};
+
 // `choice` with algorithm, protocol and channels for the group: what `limits` names is kept, the
 // rest is chosen by cost.
-[[nodiscard]] Result<CollectiveChoice> Choose(const ChoiceInput& input,
-                                              const CollectiveChoice& choice,
-                                              const TunerLimits& limits,
-                                              const std::vector<RankId>& members);
+[[nodiscard]] Result<Chosen> Choose(const ChoiceInput& input, const CollectiveChoice& choice,
+                                    const TunerLimits& limits, const std::vector<RankId>& members);
 
 // The choices of every collective of a graph, each for the first group that runs it; algorithms
 // that the graph names are kept.
-[[nodiscard]] Result<std::vector<CollectiveChoice>> ChooseAll(const ChoiceInput& input,
-                                                              const TaskGraph& graph);
+[[nodiscard]] Result<std::vector<Chosen>> ChooseAll(const ChoiceInput& input,
+                                                    const TaskGraph& graph);
 
 }  // namespace trunkline

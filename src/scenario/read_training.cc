@@ -119,7 +119,13 @@ void ReadTraining(const std::string& file, const YamlValue& value, std::int64_t 
   if (!model_name || !model_name->Read(text)) return;
   Result<ModelConfig> model = ReadModelConfig(PathBeside(file, *model_name));
   if (!model) {
-    model_name->Adopt(model.error());
+    const Diagnostic& first = model.error().front();
+    if (first.code == "TL1101") {  // the mistake is in the scenario
+      model_name->Error(first.code, fmt::format("'{}' {}", first.where.file, first.message),
+                        "a model is sought beside the scenario; check its path");
+    } else {
+      model_name->Adopt(model.error());
+    }
     return;
   }
   job.model = std::move(*model);

@@ -128,11 +128,13 @@ class Run {
     result_.warnings.insert(result_.warnings.end(), training.warnings.begin(),
                             training.warnings.end());
     if (auto placed = Place(training.graph->ranks()); !placed) return placed;
-    auto choices = ChooseAll(Inputs(), *training.graph);
-    if (!choices) return std::unexpected(choices.error());
-    const ResolvedGraph graph(*training.graph, std::move(*choices));
+    const auto chosen = ChooseAll(Inputs(), *training.graph);
+    if (!chosen) return std::unexpected(chosen.error());
+    std::vector<CollectiveChoice> choices;
+    for (const Chosen& one : *chosen) choices.push_back(one.choice);
+    const ResolvedGraph graph(*training.graph, std::move(choices));
     if (auto done = Simulate(graph); !done) return done;
-    SummariseTraining(graph, accelerator->memory, result_);
+    SummariseTraining(graph, *chosen, accelerator->memory, result_);
     CheckBound();
     return {};
   }
@@ -156,16 +158,16 @@ class Run {
       wanted.spec.bytes = size;
       wanted.spec.element_bytes = job.element_bytes;
       wanted.spec.root = job.root;
-      auto choice = Choose(Inputs(), wanted, limits, members);
-      if (!choice) return std::unexpected(choice.error());
-      const auto bound = LowerBound(*result_.router, result_.transport, *choice, endpoints);
+      const auto chosen = Choose(Inputs(), wanted, limits, members);
+      if (!chosen) return std::unexpected(chosen.error());
+      const auto bound = LowerBound(*result_.router, result_.transport, chosen->choice, endpoints);
       if (!bound) return std::unexpected(bound.error());
       result_.bound = *bound;
-      const auto graph = SingleCollective(*choice, job.ranks);
+      const auto graph = SingleCollective(chosen->choice, job.ranks);
       if (auto done = Simulate(*graph); !done) return done;
       CheckBound();
       if (result_.status != RunStatus::kFinished) return {};
-      CollectiveRow row = RowOf(*choice, job.ranks, result_.time, result_.bound);
+      CollectiveRow row = RowOf(*chosen, job.ranks, result_.time, result_.bound);
       row.dtype = job.dtype;
       result_.rows.push_back(std::move(row));
     }

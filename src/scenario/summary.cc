@@ -122,9 +122,10 @@ bool CountsChunks(Primitive primitive) {
 
 }  // namespace
 
-CollectiveRow RowOf(const CollectiveChoice& choice, std::uint32_t group_size, Time time,
-                    Time bound) {
+CollectiveRow RowOf(const Chosen& chosen, std::uint32_t group_size, Time time, Time bound) {
+  const CollectiveChoice& choice = chosen.choice;
   CollectiveRow row;
+  row.candidates = chosen.candidates;
   row.primitive = choice.spec.primitive;
   row.bytes = choice.spec.bytes;
   row.algorithm = choice.algorithm;
@@ -142,14 +143,14 @@ CollectiveRow RowOf(const CollectiveChoice& choice, std::uint32_t group_size, Ti
   return row;
 }
 
-void SummariseTraining(const TaskGraph& graph, Bytes memory_capacity, RunResult& result) {
+void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen,
+                       Bytes memory_capacity, RunResult& result) {
   const TrainingWorkload& training = *result.training;
   for (const CollectiveSummary& summary : result.timeline.collectives) {
     StepCollective step;
     const auto count = static_cast<std::int64_t>(summary.count);
     const Time each = Time::Picoseconds(count == 0 ? 0 : summary.total.ps() / count);
-    step.row =
-        RowOf(graph.collectives()[summary.collective], summary.group_size, each, summary.bound);
+    step.row = RowOf(chosen[summary.collective], summary.group_size, each, summary.bound);
     step.role = RoleName(graph, summary.collective, summary.role);
     step.group_size = summary.group_size;
     step.count = summary.count;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+
+#include "scenario/choose.h"
 #include "trunkline/scenario/result.h"
 #include "trunkline/workload/task_graph.h"
 
@@ -10,10 +13,12 @@ namespace trunkline {
 void SummariseTimeline(Timeline timeline, RunResult& result);
 
 // One row of a table: `time` is that of one execution.
-[[nodiscard]] CollectiveRow RowOf(const CollectiveChoice& choice, std::uint32_t group_size,
-                                  Time time, Time bound);
+[[nodiscard]] CollectiveRow RowOf(const Chosen& chosen, std::uint32_t group_size, Time time,
+                                  Time bound);
 
-// The iteration, its collectives and memory. REQUIRES: result.training is set.
-void SummariseTraining(const TaskGraph& graph, Bytes memory_capacity, RunResult& result);
+// The iteration, its collectives and memory; `chosen` is by index of the graph's collectives.
+// REQUIRES: result.training is set.
+void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen,
+                       Bytes memory_capacity, RunResult& result);
 
 }  // namespace trunkline

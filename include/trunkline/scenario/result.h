@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trunkline/base/diagnostics.h"
+#include "trunkline/collective/tuner.h"
 #include "trunkline/engine/timeline.h"
 #include "trunkline/fabric/fabric.h"
 #include "trunkline/fabric/placement.h"
@@ -30,6 +31,8 @@ struct CollectiveRow {
   Time bound;
   double algbw_Bps = 0;
   double busbw_Bps = 0;
+  // What was weighed when the algorithm was chosen, best first; one where nothing was open.
+  std::vector<TunerCandidate> candidates = {};
 };
 
 // The training part of a result: the critical rank's parts add up to `time` exactly; means are over
