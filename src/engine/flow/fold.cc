@@ -158,6 +158,31 @@ void AddHops(const FlowProblem& problem, const Classes& connections, const Class
   }
 }
 
+// Folding looks at every connection several times: not worth it when each is used about once.
+bool CanPay(const FlowProblem& problem) {
+  constexpr std::size_t kFew = 10'000;  // a few milliseconds at most
+  if (problem.connections.size() < kFew) return true;
+  constexpr std::uint64_t kUses = 8;
+  const std::uint64_t enough = kUses * problem.connections.size();
+  std::uint64_t uses = 0;
+  for (const FlowProblem::Rank& rank : problem.ranks) {
+    const ProgramShape& shape = problem.shapes[rank.program];
+    uses += shape.slot.size();
+    for (std::uint32_t port = 0; port < shape.ports.size(); ++port) {
+      const FlowProblem::Seat& seat = problem.seats[rank.first_seat + port];
+      const Pattern& pattern = problem.patterns[problem.communicators[seat.communicator].pattern];
+      for (const Pattern::Use& use : pattern.uses) {
+        for (std::uint32_t channel = 0; channel < use.schedule->channels(); ++channel) {
+          uses += use.schedule->op_count(seat.position, channel) * shape.collectives[port] /
+                  pattern.uses.size();
+        }
+      }
+    }
+    if (uses >= enough) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Folding WithoutFolding(const FlowProblem& problem) {
@@ -181,7 +206,7 @@ Folding WithoutFolding(const FlowProblem& problem) {
 }
 
 std::optional<Folding> Fold(const FlowProblem& problem) {
-  if (problem.connections.size() > kMaxConnections) return std::nullopt;
+  if (problem.connections.size() > kMaxConnections || !CanPay(problem)) return std::nullopt;
   const auto graph = GraphBuilder(problem).Build();
   if (!graph) return std::nullopt;
   const std::vector<std::uint32_t> partition = CoarsestEquitablePartition(*graph);

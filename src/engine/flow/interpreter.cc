@@ -5,6 +5,14 @@
 #include "trunkline/base/check.h"
 
 namespace trunkline {
+namespace {
+
+// Programs shorter than this are read in blocks: finding their peers would cost as much.
+constexpr std::uint64_t kMinSharedOps = 256;
+// Bounds the memory of shared programs (16 bytes an op).
+constexpr std::uint64_t kMaxSharedOps = std::uint64_t{1} << 22;
+
+}  // namespace
 Interpreter::Interpreter(const TransferModel& model)
     : model_(model),
       rendezvous_(model.handshake == Handshake::kRendezvous),
@@ -44,6 +52,7 @@ void Interpreter::Begin(std::uint32_t id, Time time) {
   program.op_count = 0;
   program.slots = 0;
   program.meets = false;
+  program.shared = nullptr;
   program.cursor = 0;
   program.size = 0;
   program.wait = Wait::kNothing;
@@ -57,7 +66,66 @@ void Interpreter::Start(std::uint32_t id, const ChannelProgram& channel, Time ti
   program.slots = channel.schedule->channel_shape(channel.channel).slots;
   program.last_destination = kNone;
   program.last_source = kNone;
+  program.shared = Share(channel, program.op_count);
+  if (program.shared != nullptr) {
+    program.size = static_cast<std::uint32_t>(program.shared->ops.size());
+    program.targets.clear();
+    for (const std::uint64_t index : program.shared->peers) {
+      Op op;
+      channel.schedule->ops(channel.position, channel.channel, index, std::span(&op, 1));
+      program.targets.push_back(Decode(program, op).target);
+    }
+    events_ += program.size;
+  }
   Wake(id);
+}
+
+const Interpreter::SharedProgram* Interpreter::Share(const ChannelProgram& channel,
+                                                     std::uint64_t op_count) {
+  if (op_count < kMinSharedOps || shared_ops_ + op_count > kMaxSharedOps) return nullptr;
+  const auto program_class = channel.schedule->program_class(channel.position);
+  if (!program_class) return nullptr;
+  const auto [entry, is_new] =
+      shared_.try_emplace({channel.schedule, *program_class, channel.channel});
+  if (is_new) return nullptr;
+  if (entry->second) return entry->second.get();
+  auto shared = std::make_unique<SharedProgram>();
+  std::map<std::pair<bool, Participant>, std::uint32_t> peers;
+  std::array<Op, kBlock> block;
+  for (std::uint64_t first = 0; first < op_count; first += kBlock) {
+    const auto ops = std::span(block).first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, op_count - first)));
+    channel.schedule->ops(channel.position, channel.channel, first, ops);
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      const Op& op = ops[i];
+      if (op.kind == OpKind::kReduce || op.kind == OpKind::kCopy) continue;
+      DecodedOp decoded = DecodeKind(channel, op);
+      if (op.peer == channel.position) {
+        decoded.target = op.channel;
+      } else {
+        const auto next = static_cast<std::uint32_t>(shared->peers.size());
+        const auto [peer, is_new_peer] =
+            peers.try_emplace({op.kind == OpKind::kWait, op.peer}, next);
+        if (is_new_peer) shared->peers.push_back(first + i);
+        decoded.target = peer->second;
+      }
+      shared->ops.push_back(decoded);
+    }
+  }
+  shared_ops_ += shared->ops.size();
+  entry->second = std::move(shared);
+  return entry->second.get();
+}
+
+Interpreter::DecodedOp Interpreter::NextOp(const Program& program) const {
+  if (program.shared == nullptr) return blocks_[program.block][program.cursor];
+  DecodedOp op = program.shared->ops[program.cursor];
+  if (op.kind == DecodedOp::Kind::kSignalSelf) {
+    op.target += program.channel.first_program;
+  } else if (op.kind != DecodedOp::Kind::kWaitSelf) {
+    op.target = program.targets[op.target];
+  }
+  return op;
 }
 
 void Interpreter::StartSend(std::uint32_t id, std::uint32_t connection, Bytes bytes, Time time) {
@@ -91,7 +159,7 @@ void Interpreter::Run(std::uint32_t id) {
   for (;;) {
     Program& program = programs_[id];
     if (program.cursor == program.size && !Refill(program)) break;
-    const DecodedOp op = blocks_[program.block][program.cursor];
+    const DecodedOp op = NextOp(program);
     bool done = true;
     switch (op.kind) {
       case DecodedOp::Kind::kPut:
@@ -115,6 +183,7 @@ void Interpreter::Run(std::uint32_t id) {
 
 // Reads the next ops that take time or wait; local copies and reductions do neither.
 bool Interpreter::Refill(Program& program) {
+  if (program.shared != nullptr) return false;
   program.cursor = 0;
   program.size = 0;
   std::array<Op, kBlock> ops;
@@ -143,34 +212,44 @@ bool Interpreter::Refill(Program& program) {
   return true;
 }
 
-Interpreter::DecodedOp Interpreter::Decode(Program& program, const Op& op) {
+// What an op is, and how many bytes it sends.
+Interpreter::DecodedOp Interpreter::DecodeKind(const ChannelProgram& channel, const Op& op) {
   using Kind = DecodedOp::Kind;
-  const ChannelProgram& channel = program.channel;
   const bool waits = op.kind == OpKind::kWait;
   TL_CHECK(waits || op.kind == OpKind::kPut || op.kind == OpKind::kSignal,
            "an op inside the network");
-  if (op.peer == channel.position) {
-    if (waits) return {.kind = Kind::kWaitSelf};
-    return {.target = channel.first_program + op.channel, .kind = Kind::kSignalSelf};
-  }
-  if (waits) {
-    if (op.peer != program.last_source) {
-      program.last_source = op.peer;
-      program.last_inbound =
-          channel
-              .connection_of[channel.pattern->Inbound(op.peer, channel.position, channel.channel)];
-    }
-    return {.target = program.last_inbound, .kind = Kind::kWait};
-  }
-  if (op.peer != program.last_destination) {
-    program.last_destination = op.peer;
-    program.last_outbound =
-        channel
-            .connection_of[channel.pattern->Outbound(channel.position, op.peer, channel.channel)];
-  }
+  if (op.peer == channel.position) return {.kind = waits ? Kind::kWaitSelf : Kind::kSignalSelf};
   return {.bytes = op.kind == OpKind::kPut ? op.source.size : 0,
-          .target = program.last_outbound,
-          .kind = Kind::kPut};
+          .kind = waits ? Kind::kWait : Kind::kPut};
+}
+
+Interpreter::DecodedOp Interpreter::Decode(Program& program, const Op& op) {
+  const ChannelProgram& channel = program.channel;
+  DecodedOp decoded = DecodeKind(channel, op);
+  switch (decoded.kind) {
+    case DecodedOp::Kind::kSignalSelf:
+      decoded.target = channel.first_program + op.channel;
+      break;
+    case DecodedOp::Kind::kWaitSelf:
+      break;
+    case DecodedOp::Kind::kWait:
+      if (op.peer != program.last_source) {
+        program.last_source = op.peer;
+        program.last_inbound = channel.connection_of[channel.pattern->Inbound(
+            op.peer, channel.position, channel.channel)];
+      }
+      decoded.target = program.last_inbound;
+      break;
+    case DecodedOp::Kind::kPut:
+      if (op.peer != program.last_destination) {
+        program.last_destination = op.peer;
+        program.last_outbound = channel.connection_of[channel.pattern->Outbound(
+            channel.position, op.peer, channel.channel)];
+      }
+      decoded.target = program.last_outbound;
+      break;
+  }
+  return decoded;
 }
 
 // Ends the program, once its own transfers have.

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -101,6 +103,19 @@ class Interpreter {
   };
   static constexpr std::size_t kBlock = 32;
 
+  // A long program of a class of participants, read once: targets are indices into `peers`, those
+  // of signals to oneself are channels.
+  struct SharedProgram {
+    std::vector<DecodedOp> ops;
+    std::vector<std::uint64_t> peers;  // by peer and direction: the op that first names it
+  };
+  struct SharedKey {
+    const Schedule* schedule = nullptr;
+    std::uint32_t program_class = 0;
+    std::uint32_t channel = 0;
+    auto operator<=>(const SharedKey&) const = default;
+  };
+
   // A put on its way (issue, bytes, program, transfer started at `sent`), an arrived signal or a
   // released slot (time). Pooled; lists are first-in first-out.
   struct Message {
@@ -129,8 +144,10 @@ class Interpreter {
     bool meets = false;  // rendezvous: it has waited since its last put
     std::uint32_t slots = 0;
     std::uint32_t block = kNone;  // into blocks_
-    std::uint8_t cursor = 0;
-    std::uint8_t size = 0;
+    const SharedProgram* shared = nullptr;
+    std::vector<std::uint32_t> targets;  // of a shared program's peers
+    std::uint32_t cursor = 0;            // into the block or the shared program
+    std::uint32_t size = 0;
     Wait wait = Wait::kNothing;
     std::uint32_t on = kNone;
     List own_signals;
@@ -162,7 +179,11 @@ class Interpreter {
   void Begin(std::uint32_t program, Time time);
   void Run(std::uint32_t id);
   bool Refill(Program& program);
+  static DecodedOp DecodeKind(const ChannelProgram& channel, const Op& op);
   DecodedOp Decode(Program& program, const Op& op);
+  [[nodiscard]] DecodedOp NextOp(const Program& program) const;
+  // The shared form of a program that is run not for the first time; nullptr: read it in blocks.
+  const SharedProgram* Share(const ChannelProgram& channel, std::uint64_t op_count);
   bool Put(std::uint32_t id, std::uint32_t connection, std::int64_t bytes);
   bool TakeSlot(std::uint32_t id, std::uint32_t connection);
   bool AwaitSignal(std::uint32_t id, std::uint32_t connection);
@@ -200,6 +221,9 @@ class Interpreter {
   std::uint32_t free_message_ = kNone;
   std::vector<std::array<DecodedOp, kBlock>> blocks_;
   std::vector<std::uint32_t> free_blocks_;
+  // A null program has been asked for once.
+  std::map<SharedKey, std::unique_ptr<SharedProgram>> shared_;
+  std::uint64_t shared_ops_ = 0;
 };
 
 }  // namespace trunkline
