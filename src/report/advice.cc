@@ -23,6 +23,8 @@ struct Suggestion {
 constexpr double kWorthwhileShare = 0.02;
 // Busier than this, a link leaves a schedule little to gain.
 constexpr double kFullLink = 0.9;
+// A collective this many times above its bound hardly moves bytes.
+constexpr double kMostlyWaiting = 10;
 
 void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
   const TrainingPlan& plan = result.training->plan;
@@ -84,12 +86,15 @@ void SuggestCollective(const RunResult& result, std::vector<Suggestion>& out) {
   const Time bound = most->row.bound * static_cast<std::int64_t>(most->count);
   if (bound >= most->time || bound == Time()) return;
   const Time gain = std::min(most->exposed, most->time - bound);
-  out.push_back(
-      {gain, fmt::format("{} takes {:.2f} times its lower bound ({} against {} for {} "
-                         "calls): another algorithm, placement or routing can gain at "
-                         "most {} of the {} it is exposed.",
-                         name, most->time.seconds() / bound.seconds(), Humanize(most->time),
-                         Humanize(bound), most->count, Humanize(gain), Humanize(most->exposed))});
+  const double times = Ratio(most->time, bound);
+  const char* cause =
+      times > kMostlyWaiting
+          ? "not bandwidth but latency, or waiting for the last rank to arrive"
+          : "another algorithm, placement or routing, or ranks that arrive together";
+  out.push_back({gain, fmt::format("{} takes {} times its lower bound ({} against {}): {}, and at "
+                                   "most {} to gain.",
+                                   name, Multiple(times), Humanize(most->time), Humanize(bound),
+                                   cause, Humanize(gain))});
 }
 
 // Sharding the optimizer over dp is the one change whose saving is a closed form.
@@ -128,11 +133,12 @@ void SuggestTrainingChanges(const RunResult& result, std::vector<Suggestion>& ou
 // A lone collective is held against its own bound.
 void SuggestForRow(const CollectiveRow& row, std::vector<Suggestion>& out) {
   if (row.bound == Time()) return;
-  out.push_back({row.time - row.bound,
-                 fmt::format("{} of {} takes {:.2f} times its lower bound: another algorithm, "
-                             "protocol, number of channels or placement can gain at most {}.",
-                             ToString(row.primitive), Humanize(row.bytes),
-                             Ratio(row.time, row.bound), Humanize(row.time - row.bound))});
+  out.push_back(
+      {row.time - row.bound,
+       fmt::format("{} of {} takes {} times its lower bound: another algorithm, "
+                   "protocol, number of channels or placement can gain at most {}.",
+                   ToString(row.primitive), Humanize(row.bytes),
+                   Multiple(Ratio(row.time, row.bound)), Humanize(row.time - row.bound))});
 }
 
 // Of a link that is always busy only the bytes can change.

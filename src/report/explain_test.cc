@@ -102,7 +102,16 @@ TEST(Advice, BoundsTheGainOfABetterCollectiveByItsLowerBound) {
   const std::vector<std::string> advice = Advice(result);
   ASSERT_EQ(advice.size(), 2);
   EXPECT_THAT(advice[1], HasSubstr("1.50 times its lower bound"));
-  EXPECT_THAT(advice[1], HasSubstr("can gain at most 10 ms"));
+  EXPECT_THAT(advice[1], HasSubstr("at most 10 ms to gain"));
+}
+
+TEST(Advice, TellsWaitingFromBandwidth) {
+  RunResult result = testing::PipelineResult();
+  result.step_collectives[0].role = "world";
+  result.step_collectives[0].row.bound = Time::Microseconds(10);
+  // 30 ms against 10 us.
+  EXPECT_THAT(Advice(result)[1], HasSubstr("takes 3,000 times its lower bound"));
+  EXPECT_THAT(Advice(result)[1], HasSubstr("waiting for the last rank to arrive"));
 }
 
 TEST(Advice, HoldsALoneCollectiveAgainstItsBound) {

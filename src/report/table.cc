@@ -61,6 +61,10 @@ std::string Wrap(std::string_view text, std::string_view indent, std::size_t wid
 
 std::string Percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 
+std::string Multiple(double ratio) {
+  return ratio < 100 ? fmt::format("{:.2f}", ratio) : Grouped(ratio);
+}
+
 std::string Grouped(double count) {
   std::string digits = fmt::format("{:.0f}", count);
   const std::size_t sign = digits.starts_with('-') ? 1 : 0;

@@ -38,6 +38,8 @@ class Table {
 [[nodiscard]] std::string Wrap(std::string_view text, std::string_view indent, std::size_t width);
 // 0.1234 -> "12.3 %".
 [[nodiscard]] std::string Percent(double fraction);
+// How many times: 1.5 -> "1.50", 12345.6 -> "12,346".
+[[nodiscard]] std::string Multiple(double ratio);
 // 1234567 -> "1,234,567".
 [[nodiscard]] std::string Grouped(double count);
 

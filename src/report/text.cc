@@ -123,7 +123,7 @@ void AddStepCollectives(Page& page, const RunResult& result) {
                ToString(collective->row.protocol), fmt::format("{}", collective->group_size),
                Humanize(collective->row.bytes), fmt::format("{}", collective->count),
                Humanize(collective->time), Humanize(collective->exposed),
-               bound > Time() ? fmt::format("{:.2f}", Ratio(collective->time, bound)) : "",
+               bound > Time() ? Multiple(Ratio(collective->time, bound)) : "",
                Bandwidth(collective->row.busbw_Bps)});
   }
   page.Add(table);
@@ -145,7 +145,7 @@ void AddRows(Page& page, const RunResult& result) {
   for (const CollectiveRow& row : result.rows) {
     table.Add({ToString(row.primitive), Humanize(row.bytes), row.algorithm, ToString(row.protocol),
                fmt::format("{}", row.channels), Humanize(row.time), Humanize(row.bound),
-               row.bound > Time() ? fmt::format("{:.3f}", Ratio(row.time, row.bound)) : "",
+               row.bound > Time() ? Multiple(Ratio(row.time, row.bound)) : "",
                Bandwidth(row.algbw_Bps), Bandwidth(row.busbw_Bps)});
   }
   page.Add(table);

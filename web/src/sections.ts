@@ -7,6 +7,12 @@ import {bandwidth, bytes, count, flops, linkRate, percent, seconds} from './form
 
 type Part = HTMLElement|null;
 
+// How many times `part` is of `whole`.
+const multiple = (part: number, whole: number): string => {
+  if (whole <= 0) return '–';
+  return part < 100 * whole ? (part / whole).toFixed(2) : count(part / whole);
+};
+
 const share = (part: number, whole: number): number => (whole > 0 ? part / whole : 0);
 
 export function header(result: Result): HTMLElement {
@@ -152,7 +158,8 @@ export function collectives(result: Result): Part {
       'collectives', 'Collectives',
       table(
           'All calls of one step on the critical rank, most exposed first. The bar is the time of all ' +
-              'calls; its strong part is exposed, not hidden by compute.',
+              'calls, from the arrival of this rank and so with its wait for the others; its strong ' +
+              'part is exposed, not hidden by compute.',
           [
             {
               title: 'Collective',
@@ -165,11 +172,7 @@ export function collectives(result: Result): Part {
             {title: 'Calls', cell: row => count(row.count)},
             {title: 'Time', cell: row => seconds(row.time_s)},
             {title: 'Exposed', cell: row => seconds(row.exposed_s)},
-            {
-              title: '× bound',
-              cell: row =>
-                  row.bound_s > 0 ? share(row.time_s, row.bound_s * row.count).toFixed(2) : '–'
-            },
+            {title: '× bound', cell: row => multiple(row.time_s, row.bound_s * row.count)},
             {title: 'Bus bandwidth', cell: row => bandwidth(row.busbw_Bps)},
             {
               title: 'Time and exposed',
@@ -201,10 +204,7 @@ export function rows(result: Result): Part {
             {title: 'How', cell: row => `${row.algorithm}, ${row.protocol}`, text: true},
             {title: 'Time', cell: row => seconds(row.time_s)},
             {title: 'Bound', cell: row => seconds(row.bound_s)},
-            {
-              title: '× bound',
-              cell: row => row.bound_s > 0 ? share(row.time_s, row.bound_s).toFixed(2) : '–'
-            },
+            {title: '× bound', cell: row => multiple(row.time_s, row.bound_s)},
             {title: 'Algorithm bandwidth', cell: row => bandwidth(row.algbw_Bps)},
             {title: 'Bus bandwidth', cell: row => bandwidth(row.busbw_Bps)},
           ],
