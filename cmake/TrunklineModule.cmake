@@ -11,9 +11,9 @@ function(trunkline_module name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
 
-  add_library(trunkline_${name} STATIC ${sources} CMakeLists.txt)
+  add_library(trunkline_${name} STATIC ${sources})
   add_library(trunkline::${name} ALIAS trunkline_${name})
-  set_target_properties(trunkline_${name} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX)
+  set_target_properties(trunkline_${name} PROPERTIES EXPORT_NAME ${name})
   set_property(GLOBAL APPEND PROPERTY TRUNKLINE_MODULES trunkline_${name})
   target_include_directories(trunkline_${name}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
