@@ -31,6 +31,9 @@ void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
   if (plan.pp == 1) return;
   const std::int64_t m = plan.micro_batches();
   const double now = PipelineBubbleShare(plan, m);
+  const double then = PipelineBubbleShare(plan, 2 * m);
+  const double measured = Ratio(result.iteration->bubble, result.iteration->time);
+  if (measured <= then) return;  // the closed form promises nothing
   std::string more = fmt::format("global_batch {}", 2 * plan.global_batch);
   if (plan.micro_batch % 2 == 0) more += fmt::format(" or micro_batch {}", plan.micro_batch / 2);
   if (plan.layout.empty() && result.training->model.layers % (2 * plan.vp * plan.pp) == 0 &&
@@ -42,9 +45,8 @@ void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
        fmt::format("The pipeline is idle for {} of the step. With equal stages and free transfers "
                    "it is (pp−1)/(vp·m+pp−1) = {}/({}+{}) = {}; twice as many micro-batches or "
                    "chunks ({}) make that {}.",
-                   Percent(Ratio(result.iteration->bubble, result.iteration->time)), plan.pp - 1,
-                   plan.vp * m, plan.pp - 1, Percent(now), more,
-                   Percent(PipelineBubbleShare(plan, 2 * m)))});
+                   Percent(measured), plan.pp - 1, plan.vp * m, plan.pp - 1, Percent(now), more,
+                   Percent(then))});
 }
 
 void SuggestLayout(const RunResult& result, std::vector<Suggestion>& out) {

@@ -14,6 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 std::map<std::string, Figure> FiguresOf(const RunResult& result) {
   std::map<std::string, Figure> figures;
@@ -88,6 +89,15 @@ TEST(Advice, GivesTheClosedFormOfTheBubble) {
   // 3 / (8 + 3) and 3 / (16 + 3).
   EXPECT_THAT(advice[0], HasSubstr("3/(8+3) = 27.3 %"));
   EXPECT_THAT(advice[0], HasSubstr("(global_batch 32) make that 15.8 %"));
+}
+
+TEST(Advice, PromisesNoBubbleThatTheRunHasNot) {
+  RunResult result = testing::PipelineResult();
+  // 15 % of the step, and twice the micro-batches would have 15.8 %.
+  result.iteration->bubble = Time::Microseconds(54'750);
+  for (const std::string& advice : Advice(result)) {
+    EXPECT_THAT(advice, Not(HasSubstr("pipeline is idle")));
+  }
 }
 
 TEST(Advice, NamesTheSwitchThatHidesTheMostExposedCollective) {
