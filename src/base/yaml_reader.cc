@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <tuple>
+#include <unordered_map>
 
 #include "base/yaml_tree.h"
 
@@ -381,6 +383,28 @@ Result<YamlDocument> YamlDocument::ReadFile(const std::string& path, YamlStyle s
 
 YamlMap YamlDocument::root() const { return YamlMap(YamlValue(tree_.get(), tree_->root)); }
 
+namespace {
+
+// Readers ask for keys in an order of their own; people read from top to bottom. Files stay in the
+// order in which they first appear.
+Diagnostics InOrderOfText(Diagnostics diagnostics) {
+  std::unordered_map<std::string, std::size_t> rank;
+  std::vector<std::size_t> order(diagnostics.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+    rank.emplace(diagnostics[i].where.file, rank.size());
+  }
+  std::ranges::sort(order, {}, [&](std::size_t i) {
+    const SourcePosition& where = diagnostics[i].where;
+    return std::tuple(rank.at(where.file), where.line, where.column, i);
+  });
+  Diagnostics sorted;
+  for (const std::size_t i : order) sorted.push_back(std::move(diagnostics[i]));
+  return sorted;
+}
+
+}  // namespace
+
 std::size_t YamlDocument::error_count() const {
   return static_cast<std::size_t>(
       std::ranges::count(tree_->diagnostics, Severity::kError, &Diagnostic::severity));
@@ -388,7 +412,7 @@ std::size_t YamlDocument::error_count() const {
 
 Diagnostics YamlDocument::TakeDiagnostics() {
   if (tree_->style == YamlStyle::kOurs) NoteUnknownKeys(*tree_);
-  Diagnostics taken = std::move(tree_->diagnostics);
+  Diagnostics taken = InOrderOfText(std::move(tree_->diagnostics));
   tree_->diagnostics.clear();
   if (tree_->suppressed > 0) {
     Diagnostic more;
@@ -397,12 +421,6 @@ Diagnostics YamlDocument::TakeDiagnostics() {
     more.message = fmt::format("{} more problems are not shown", tree_->suppressed);
     taken.push_back(std::move(more));
   }
-  // In the order of the text: readers ask for keys in an order of their own.
-  std::ranges::stable_sort(taken, [](const Diagnostic& a, const Diagnostic& b) {
-    return a.where.file == b.where.file &&
-           std::pair(a.where.line, a.where.column) < std::pair(b.where.line, b.where.column) &&
-           a.where.line > 0 && b.where.line > 0;
-  });
   return taken;
 }
 
