@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 cmake --install "$build" --prefix "$work/prefix" >"$work/log" || { cat "$work/log"; exit 1; }
 test -x "$work/prefix/bin/trunkline"
-cmake -S "$source/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" \
+cmake -G Ninja -S "$source/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" \
   -DCMAKE_CXX_COMPILER="$compiler" -DEXPECTED_VERSION="$version" >"$work/log" || { cat "$work/log"; exit 1; }
 cmake --build "$work/build"
 
