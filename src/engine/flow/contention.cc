@@ -88,12 +88,8 @@ struct Demand {
 
 class DemandFinder {
  public:
-  DemandFinder(const TaskGraph& graph, const FlowProblem& problem)
-      : problem_(problem), total_(problem.resources.size(), 0) {
-    for (std::uint32_t i = 0; i < problem.shapes.size(); ++i) {
-      groups_.push_back(ExclusiveGroups(problem.shapes[i], graph.program(i)));
-    }
-  }
+  explicit DemandFinder(const FlowProblem& problem)
+      : problem_(problem), total_(problem.resources.size(), 0) {}
 
   void AddRank(const FlowProblem::Rank& rank);
   [[nodiscard]] const std::vector<Uint128>& total() const { return total_; }
@@ -103,8 +99,7 @@ class DemandFinder {
   void AddPort(const FlowProblem::Rank& rank, std::uint32_t port);
 
   const FlowProblem& problem_;
-  std::vector<std::vector<std::uint32_t>> groups_;  // by program and source slot
-  std::vector<Demand> demands_;                     // of one rank
+  std::vector<Demand> demands_;  // of one rank
   std::vector<Uint128> total_;
 };
 
@@ -125,7 +120,8 @@ void DemandFinder::AddPort(const FlowProblem::Rank& rank, std::uint32_t port) {
     for (std::uint32_t pair = pattern.first_outbound[seat.position];
          pair < pattern.first_outbound[seat.position + 1]; ++pair) {
       if (!pattern.uses[use].HasPair(pair)) continue;
-      Add(communicator.first_connection + pair, groups_[rank.program][port], port, use);
+      Add(communicator.first_connection + pair, problem_.shapes[rank.program].exclusive_group[port],
+          port, use);
     }
   }
 }
@@ -138,7 +134,7 @@ void DemandFinder::AddRank(const FlowProblem::Rank& rank) {
   for (std::uint32_t port = 0; port < ports; ++port) AddPort(rank, port);
   for (std::uint32_t send = 0; send < shape.sends.size(); ++send) {
     const std::uint32_t slot = ports + send;
-    Add(problem_.peer_connections[rank.first_send + send], groups_[rank.program][slot], slot, 0);
+    Add(problem_.peer_connections[rank.first_send + send], shape.exclusive_group[slot], slot, 0);
   }
   std::ranges::sort(demands_, {}, &Demand::Key);
   for (auto demand = demands_.begin(); demand != demands_.end();) {
@@ -157,7 +153,10 @@ void DemandFinder::AddRank(const FlowProblem::Rank& rank) {
 }  // namespace
 
 void FindBindingHops(const TaskGraph& graph, FlowProblem& problem) {
-  DemandFinder finder(graph, problem);
+  for (std::uint32_t i = 0; i < problem.shapes.size(); ++i) {
+    problem.shapes[i].exclusive_group = ExclusiveGroups(problem.shapes[i], graph.program(i));
+  }
+  DemandFinder finder(problem);
   for (const FlowProblem::Rank& rank : problem.ranks) finder.AddRank(rank);
   for (Connection& connection : problem.connections) {
     const auto hops = std::span(problem.hops).subspan(connection.first_hop, connection.hop_count);

@@ -5,7 +5,8 @@
 
 namespace trunkline {
 
-// Finds the resources that can bind and sorts each connection's hops accordingly (binding_hops).
+// Finds the resources that can bind and sorts each connection's hops accordingly (binding_hops);
+// fills in exclusive_group of each shape.
 //
 // A resource binds only when the connections that can be busy at one time ask for more than it has.
 // Connections of one rank are never busy together when they belong to different collectives of one

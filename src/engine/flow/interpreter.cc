@@ -379,7 +379,28 @@ void Interpreter::BeginTransfer(std::uint32_t connection) {
   ++events_;
   const State& state = states_[connection];
   const Message& put = messages_[state.outgoing.head];
+  if (model_.ledger != nullptr) NoteBegin(connection);
   network_.Start(state.flow, Bytes(put.bytes), clock_, put.follows);
+}
+
+void Interpreter::NoteBegin(std::uint32_t index) {
+  const Connection& connection = model_.connections[index];
+  for (const FlowHop& hop : model_.hops.subspan(connection.first_hop, connection.binding_hops)) {
+    ResourceLedger::Entry& entry = model_.ledger->entries[hop.resource];
+    if (!entry.watched) continue;
+    if (entry.solved_until > clock_) model_.ledger->breached.push_back(entry.pattern);
+    ++entry.active;
+  }
+}
+
+void Interpreter::NoteEnd(std::uint32_t index) {
+  const Connection& connection = model_.connections[index];
+  for (const FlowHop& hop : model_.hops.subspan(connection.first_hop, connection.binding_hops)) {
+    ResourceLedger::Entry& entry = model_.ledger->entries[hop.resource];
+    if (!entry.watched) continue;
+    --entry.active;
+    entry.last_end = clock_;
+  }
 }
 
 // The first outgoing put has left; its signal flies. The caller lets the next one go.
@@ -483,6 +504,7 @@ bool Interpreter::Advance() {
   while (network_.next_completion() == now) {
     const std::uint32_t connection = connection_of_flow_[network_.PopCompleted()];
     ++events_;
+    if (model_.ledger != nullptr) NoteEnd(connection);
     EndTransfer(connection, now);
     Transmit(connection);
   }

@@ -15,6 +15,19 @@
 
 namespace trunkline {
 
+// Keeps transfers and collectives solved elsewhere (memo.h) from using one resource at one time.
+struct ResourceLedger {
+  struct Entry {
+    Time solved_until;          // a collective solved elsewhere is on it until then …
+    std::uint32_t pattern = 0;  // … of this pattern
+    std::uint32_t active = 0;   // transfers on it now
+    Time last_end;              // of its transfers
+    bool watched = false;
+  };
+  std::vector<Entry> entries;           // by resource
+  std::vector<std::uint32_t> breached;  // patterns of collectives that were not alone
+};
+
 // Where messages travel: connections over resources.
 struct TransferModel {
   std::span<const Connection> connections;
@@ -22,6 +35,7 @@ struct TransferModel {
   std::span<const Rate> capacities;
   Time message_overhead;
   Handshake handshake = Handshake::kEager;
+  ResourceLedger* ledger = nullptr;
 };
 
 // What a connection has moved.
@@ -193,6 +207,8 @@ class Interpreter {
   // Lets outgoing puts go as far as their times are known.
   void Transmit(std::uint32_t connection);
   void BeginTransfer(std::uint32_t connection);
+  void NoteBegin(std::uint32_t connection);
+  void NoteEnd(std::uint32_t connection);
   void EndTransfer(std::uint32_t connection, Time end);
   bool Meet(std::uint32_t id);
   void CompleteTransfer(std::uint32_t program, Time end);

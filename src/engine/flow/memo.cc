@@ -8,8 +8,7 @@
 namespace trunkline {
 namespace {
 
-constexpr std::uint32_t kNobody = UINT32_MAX;
-constexpr std::uint32_t kSeveral = UINT32_MAX - 1;
+constexpr std::uint32_t kPeers = UINT32_MAX;
 
 // Whether every member's end depends on every member's begin.
 bool Synchronises(const CollectiveSpec& spec) {
@@ -26,13 +25,13 @@ bool Synchronises(const CollectiveSpec& spec) {
   }
 }
 
-// Who uses each binding resource: a communicator, nobody, or several (or peers).
-std::vector<std::uint32_t> UsersOf(const FlowProblem& problem) {
-  std::vector<std::uint32_t> user(problem.resources.size(), kNobody);
+// Who uses each binding resource: communicators, or kPeers.
+std::vector<std::vector<std::uint32_t>> UsersOf(const FlowProblem& problem) {
+  std::vector<std::vector<std::uint32_t>> users(problem.resources.size());
   const auto mark = [&](const Connection& connection, std::uint32_t who) {
     for (const FlowHop& hop : problem.binding_hops_of(connection)) {
-      std::uint32_t& current = user[hop.resource];
-      current = current == kNobody || current == who ? who : kSeveral;
+      std::vector<std::uint32_t>& of = users[hop.resource];
+      if (std::ranges::find(of, who) == of.end()) of.push_back(who);
     }
   };
   std::vector<char> in_communicator(problem.connections.size(), 0);
@@ -45,9 +44,27 @@ std::vector<std::uint32_t> UsersOf(const FlowProblem& problem) {
     }
   }
   for (std::size_t i = 0; i < problem.connections.size(); ++i) {
-    if (in_communicator[i] == 0) mark(problem.connections[i], kSeveral);
+    if (in_communicator[i] == 0) mark(problem.connections[i], kPeers);
   }
-  return user;
+  return users;
+}
+
+// Whether the programs of all ranks in both communicators keep them from being busy together.
+bool TakeTurns(const FlowProblem& problem, std::uint32_t a, std::uint32_t b) {
+  if (b == kPeers) return false;
+  return std::ranges::all_of(problem.communicators[a].members, [&](RankId member) {
+    const FlowProblem::Rank& rank = problem.ranks[Index(member)];
+    const ProgramShape& shape = problem.shapes[rank.program];
+    const auto group = [&](std::uint32_t communicator) {
+      for (std::size_t port = 0; port < shape.ports.size(); ++port) {
+        if (problem.seats[rank.first_seat + port].communicator == communicator) {
+          return shape.exclusive_group[port];
+        }
+      }
+      return ProgramShape::kNoSlot;
+    };
+    return group(b) == ProgramShape::kNoSlot || group(a) == group(b);
+  });
 }
 
 // How many collectives run on the communicators of each pattern.
@@ -74,18 +91,27 @@ std::size_t CollectiveMemo::KeyHash::operator()(const std::vector<std::int64_t>&
 
 CollectiveMemo::CollectiveMemo(const FlowProblem& problem, const Folding& folding,
                                const TaskGraph& graph, const TransferModel& model,
-                               const std::vector<char>& withdrawn)
+                               ResourceLedger& ledger, const std::vector<char>& withdrawn)
     : problem_(problem),
       folding_(folding),
       model_(model),
+      ledger_(ledger),
+      watched_(problem.communicators.size()),
       covered_(problem.communicators.size(), 0),
-      profile_of_(problem.communicators.size(), 0),
-      busy_until_(problem.communicators.size()) {
+      profile_of_(problem.communicators.size(), 0) {
+  model_.ledger = nullptr;
+  ledger_.entries.resize(folding.capacities.size());
   FindCovered(graph, withdrawn);
 }
 
 void CollectiveMemo::FindCovered(const TaskGraph& graph, const std::vector<char>& withdrawn) {
-  const std::vector<std::uint32_t> user = UsersOf(problem_);
+  const auto users = UsersOf(problem_);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> turns;
+  const auto take_turns = [&](std::uint32_t a, std::uint32_t b) {
+    const auto [entry, is_new] = turns.try_emplace({a, b}, false);
+    if (is_new) entry->second = TakeTurns(problem_, a, b);
+    return entry->second;
+  };
   const std::vector<std::uint64_t> executions = ExecutionsOf(problem_);
   for (std::uint32_t c = 0; c < problem_.communicators.size(); ++c) {
     const FlowProblem::Communicator& communicator = problem_.communicators[c];
@@ -103,13 +129,45 @@ void CollectiveMemo::FindCovered(const TaskGraph& graph, const std::vector<char>
     const auto connections = std::span(problem_.connections)
                                  .subspan(communicator.first_connection, pattern.pairs.size());
     const bool alone = std::ranges::all_of(connections, [&](const Connection& connection) {
-      return std::ranges::all_of(problem_.binding_hops_of(connection),
-                                 [&](const FlowHop& hop) { return user[hop.resource] == c; });
+      return std::ranges::all_of(problem_.binding_hops_of(connection), [&](const FlowHop& hop) {
+        return std::ranges::all_of(users[hop.resource], [&](std::uint32_t user) {
+          return user == c || take_turns(c, user);
+        });
+      });
     });
     if (!alone) continue;
     covered_[c] = 1;
     profile_of_[c] = ProfileOf(communicator);
+    Watch(c);
   }
+}
+
+void CollectiveMemo::Watch(std::uint32_t index) {
+  const FlowProblem::Communicator& communicator = problem_.communicators[index];
+  const std::size_t pairs = problem_.patterns[communicator.pattern].pairs.size();
+  std::vector<std::uint32_t>& resources = watched_[index];
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const Connection& connection =
+        folding_.connections[folding_.connection_class[communicator.first_connection + i]];
+    for (std::uint32_t hop = 0; hop < connection.binding_hops; ++hop) {
+      resources.push_back(folding_.hops[connection.first_hop + hop].resource);
+    }
+  }
+  std::ranges::sort(resources);
+  const auto repeats = std::ranges::unique(resources);
+  resources.erase(repeats.begin(), repeats.end());
+  for (const std::uint32_t resource : resources) ledger_.entries[resource].watched = true;
+}
+
+// Takes the communicator's resources from `first` to `quiet`, if nobody is on them.
+bool CollectiveMemo::Claim(std::uint32_t communicator, Time first, Time quiet) {
+  for (const std::uint32_t resource : watched_[communicator]) {
+    ResourceLedger::Entry& entry = ledger_.entries[resource];
+    if (entry.active > 0 || entry.last_end > first || entry.solved_until > first) return false;
+    entry.solved_until = quiet;
+    entry.pattern = problem_.communicators[communicator].pattern;
+  }
+  return true;
 }
 
 std::uint32_t CollectiveMemo::ProfileOf(const FlowProblem::Communicator& communicator) {
@@ -132,7 +190,6 @@ std::uint32_t CollectiveMemo::ProfileOf(const FlowProblem::Communicator& communi
       profile.hops.push_back({name->second, hop.weight});
       key.push_back(name->second);
       key.push_back(hop.weight);
-      profile.binding = true;
     }
     profile.connections.push_back(connection);
   }
@@ -203,7 +260,6 @@ std::optional<std::vector<Time>> CollectiveMemo::Ends(std::uint32_t communicator
                                                       std::span<const Time> begin) {
   const Time first = std::ranges::min(begin);
   const std::uint32_t profile = profile_of_[communicator];
-  if (profiles_[profile].binding && first < busy_until_[communicator]) return std::nullopt;
   key_.assign({profile, collective});
   for (const Time time : begin) key_.push_back((time - first).ps());
   auto found = outcomes_.find(key_);
@@ -214,8 +270,8 @@ std::optional<std::vector<Time>> CollectiveMemo::Ends(std::uint32_t communicator
   }
   const Outcome& outcome = found->second;
   if (!outcome.proven || outcome.quiet > Time::Horizon() - first) return std::nullopt;
+  if (!Claim(communicator, first, first + outcome.quiet)) return std::nullopt;
   ++executions_[{communicator, collective}];
-  busy_until_[communicator] = first + outcome.quiet;
   std::vector<Time> ends;
   ends.reserve(begin.size());
   for (const Time end : outcome.end) ends.push_back(first + end);

@@ -15,19 +15,21 @@ namespace trunkline {
 
 // Collectives whose outcome follows from when their members join, each solved once.
 //
-// It covers a communicator when nobody else uses the binding resources that its connections cross
-// and when its primitives make every member wait for every other. Then nothing outside can change
-// the course of a collective, nobody needs its outcome before the last member has joined, and two
-// executions are the same, shifted in time, when schedule, limits, latencies, resources (up to
-// their names) and the members' relative join times are: these are the key.
+// It covers a communicator when nobody else should be busy on the binding resources that its
+// connections cross, and when its primitives make every member wait for every other. Then nothing
+// outside can change the course of a collective, nobody needs its outcome before the last member
+// has joined, and two executions are the same, shifted in time, when schedule, limits, latencies,
+// resources (up to their names) and the members' relative join times are: these are the key.
 //
-// Two things are checked as they happen rather than known beforehand: that no member ends before
-// the last has joined, and, where connections of the communicator slow each other, that one
-// collective is over before the next begins. A breach withdraws the proof for that pattern.
+// What the programs only suggest is checked as it happens: that no member ends before the last has
+// joined; that no other transfer is on a binding resource from the first join to the last end (the
+// ledger); that one collective of the communicator is over before the next begins. A breach
+// withdraws the proof for that pattern.
 class CollectiveMemo {
  public:
   CollectiveMemo(const FlowProblem& problem, const Folding& folding, const TaskGraph& graph,
-                 const TransferModel& model, const std::vector<char>& withdrawn);
+                 const TransferModel& model, ResourceLedger& ledger,
+                 const std::vector<char>& withdrawn);
 
   [[nodiscard]] bool Covers(std::uint32_t communicator) const {
     return covered_[communicator] != 0;
@@ -51,7 +53,6 @@ class CollectiveMemo {
     std::vector<Connection> connections;
     std::vector<FlowHop> hops;
     std::vector<Rate> capacities;
-    bool binding = false;
   };
   struct Outcome {
     bool proven = false;
@@ -63,15 +64,18 @@ class CollectiveMemo {
   };
 
   void FindCovered(const TaskGraph& graph, const std::vector<char>& withdrawn);
+  void Watch(std::uint32_t communicator);
+  bool Claim(std::uint32_t communicator, Time first, Time quiet);
   std::uint32_t ProfileOf(const FlowProblem::Communicator& communicator);
   Outcome Solve(std::uint32_t communicator, std::uint32_t collective, std::span<const Time> begin);
 
   const FlowProblem& problem_;
   const Folding& folding_;
   TransferModel model_;
-  std::vector<char> covered_;              // by communicator
-  std::vector<std::uint32_t> profile_of_;  // by communicator
-  std::vector<Time> busy_until_;           // by communicator
+  ResourceLedger& ledger_;
+  std::vector<std::vector<std::uint32_t>> watched_;  // by communicator: its binding resources
+  std::vector<char> covered_;                        // by communicator
+  std::vector<std::uint32_t> profile_of_;            // by communicator
   std::vector<Profile> profiles_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> profile_index_;
   std::unordered_map<std::vector<std::int64_t>, Outcome, KeyHash> outcomes_;

@@ -71,6 +71,49 @@ TEST(CollectiveMemo, ChangesNoPicosecondAndNoByteHoweverMembersAreSkewed) {
   EXPECT_GT(reuses, 1000U);
 }
 
+// Groups that share their cables with a collective of everybody, which their programs put in
+// between.
+HandGraph GroupsAndWorld(std::uint32_t groups, std::uint32_t size, std::uint64_t seed) {
+  HandGraph graph = Groups(groups, size, 0, 1, false, seed);
+  const std::uint32_t ranks = groups * size;
+  graph.choices = {Choose(Primitive::kAllGather, 64'000 * std::int64_t{size}, "direct"),
+                   Choose(Primitive::kAllToAll, 1'000 * std::int64_t{ranks}, "direct")};
+  graph.groups.emplace_back();
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    graph.groups.back().push_back(RankId(rank));
+    graph.communicator_of[rank].push_back(groups);
+    std::vector<Task>& tasks = graph.programs[rank].tasks;
+    for (std::uint32_t round = 0; round < 8; ++round) {
+      const auto ns = static_cast<std::int64_t>(Below(Draw(seed, 1, round), 20'000));
+      if (Below(Draw(seed, 0, round), 2) == 0) tasks.push_back({.duration = Time::Nanoseconds(ns)});
+      const bool world = Below(Draw(seed, 2, round), 5) == 0;
+      tasks.push_back(
+          {.kind = TaskKind::kCollective, .collective = world ? 1U : 0U, .role = world ? 1U : 0U});
+    }
+  }
+  return graph;
+}
+
+TEST(CollectiveMemo, ChangesNothingWhereOthersUseTheSameCablesInTurn) {
+  std::uint64_t reuses = 0;
+  std::uint64_t kept_out = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const auto size = static_cast<std::uint32_t>(2 + Below(Draw(seed, 60, 0), 3));
+    FlowCase run{
+        .fabric = LeafSpine(3, size, 1 + static_cast<std::uint32_t>(seed % 3), {}, seed % 2 == 0)};
+    run.routing.policy = RoutingPolicy::kStatic;
+    run.options.fold = false;
+    const HandGraph graph = GroupsAndWorld(3, size, seed);
+    const Timeline with = run.Run(graph);
+    run.options.memo = false;
+    ExpectSameRanks(with, run.Run(graph), seed);
+    reuses += with.flow.reuses;
+    kept_out += with.flow.reuses == 0 ? 1 : 0;
+  }
+  EXPECT_GT(reuses, 100U);
+  EXPECT_GT(kept_out, 0U);  // some runs overlap and have to do without
+}
+
 TEST(CollectiveMemo, SolvesARepeatedCollectiveOnce) {
   FlowCase run{.fabric = LeafSpine(4, 4, 1)};
   run.options.fold = false;

@@ -71,6 +71,8 @@ struct ProgramShape {
   // kNoSlot: none.
   std::vector<std::uint32_t> role_predecessor;
   std::vector<std::vector<std::uint32_t>> streams;  // the tasks of each, in program order
+  // By port, then by send: of those with equal numbers the program's order lets only one be busy.
+  std::vector<std::uint32_t> exclusive_group;
 };
 
 struct FlowProblem {

@@ -26,9 +26,10 @@ TaskRunner::TaskRunner(const EngineInput& input, const EngineOptions& options,
              .hops = folding.hops,
              .capacities = folding.capacities,
              .message_overhead = input.transport.message_overhead,
-             .handshake = options.handshake},
+             .handshake = options.handshake,
+             .ledger = &ledger_},
       interpreter_(model_),
-      memo_(problem, folding, input.graph, model_, withdrawn),
+      memo_(problem, folding, input.graph, model_, ledger_, withdrawn),
       joining_(problem.communicators.size()) {
   for (std::uint32_t rank = 0; rank < folding.ranks.size(); ++rank) AddRank(rank);
 }
@@ -68,6 +69,7 @@ Result<RunStatus> TaskRunner::Run() {
       ReportProgress();
     }
     if (RunSomething()) continue;
+    to_withdraw_.insert(to_withdraw_.end(), ledger_.breached.begin(), ledger_.breached.end());
     if (!to_withdraw_.empty()) return RunStatus::kUnfinished;
     if (interpreter_.past_horizon() || !interpreter_.Advance()) break;
   }

@@ -104,6 +104,7 @@ class TaskRunner {
   const EngineOptions& options_;
   const FlowProblem& problem_;
   const Folding& folding_;
+  ResourceLedger ledger_;
   TransferModel model_;
   Interpreter interpreter_;
   CollectiveMemo memo_;
