@@ -17,7 +17,6 @@
 namespace trunkline {
 namespace {
 
-constexpr std::int64_t kHorizonPs = 8'640'000'000'000'000'000;  // 100 days
 constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
 constexpr double kMaxFlopRate = 1e24;  // a million exaFLOP/s: beyond any machine
 
@@ -72,7 +71,8 @@ struct Kind {
   const char* limit_text;  // the same for people
   const char* base;        // name of the base unit
 };
-constexpr Kind kTime{"a time", "1.5 us", kTimeUnits, kHorizonPs, "100 days", "picoseconds"};
+constexpr Kind kTime{"a time",   "1.5 us",     kTimeUnits, Time::Horizon().ps(),
+                     "100 days", "picoseconds"};
 constexpr Kind kBytes{"a size", "64 KiB", kByteUnits, kInt64Max, "8 EiB", "bytes"};
 constexpr Kind kRate{"a rate", "400 Gb/s", kRateUnits, kInt64Max, "9.2 Eb/s", "bits per second"};
 constexpr Kind kFlops{"a FLOP rate", "989 TFLOP/s", kFlopRateUnits, 0, "", ""};
@@ -94,10 +94,12 @@ std::string Quoted(std::string_view text) {
   return fmt::format("'{}...'", text.substr(0, kShown));
 }
 
-// A decimal number split from its unit: digits x 10^exponent, exactly.
+// A decimal number split from its unit: digits x 10^exponent, and less than 10^exponent more where
+// `has_more`.
 struct Decimal {
   Uint128 digits = 0;
   int exponent = 0;
+  bool has_more = false;
   std::string_view number;
   std::string_view unit;
 };
@@ -114,8 +116,8 @@ std::size_t ExponentLength(std::string_view text) {
   return i > first ? i : 0;
 }
 
-// Reads `12.5e3 unit`. Nothing: no number in front. Digits beyond what 128 bits hold saturate, so
-// that the value is refused as too large rather than read wrongly.
+// Reads `12.5e3 unit`. Nothing: no number in front. Digits beyond what 128 bits hold are only
+// noted, so that the value is refused as too large or too fine rather than read wrongly.
 std::optional<Decimal> SplitDecimal(std::string_view text) {
   constexpr Uint128 kSaturated = ~static_cast<Uint128>(0) / 16;
   constexpr int kLargestExponent = 1'000;
@@ -131,6 +133,7 @@ std::optional<Decimal> SplitDecimal(std::string_view text) {
     any = true;
     if (result.digits >= kSaturated) {
       if (!point) ++result.exponent;
+      if (text[i] != '0') result.has_more = true;
       continue;
     }
     result.digits = result.digits * 10 + static_cast<unsigned>(text[i] - '0');
@@ -176,7 +179,7 @@ Scaled Scale(const Decimal& decimal, std::int64_t unit, std::int64_t limit) {
     digits /= 5;
     size /= 2;
   }
-  if (exponent < 0) return {Scaling::kNotWhole};
+  if (exponent < 0 || decimal.has_more) return {Scaling::kNotWhole};
   if (size != 0 && digits > static_cast<Uint128>(limit) / size) return {Scaling::kTooLarge};
   return {Scaling::kExact, static_cast<std::int64_t>(digits * size)};
 }
@@ -339,7 +342,8 @@ std::string WriteRounded(double value, double step, std::span<const char* const>
 }  // namespace
 
 Time Time::FromSeconds(double seconds) {
-  TL_CHECK(seconds >= 0 && seconds <= 8.64e6, "seconds beyond the horizon", seconds);
+  TL_CHECK(seconds >= 0 && seconds <= Time::Horizon().seconds(), "seconds beyond the horizon",
+           seconds);
   return Time(static_cast<std::int64_t>(std::ceil(seconds * 1e12)));
 }
 
@@ -349,8 +353,8 @@ Time TransferTime(Bytes size, Rate rate) {
   const auto work = static_cast<Uint128>(size.count()) * 8 * kT;
   const auto per_second = static_cast<Uint128>(rate.bits_per_second());
   const Uint128 ps = (work + per_second - 1) / per_second;
-  TL_CHECK(ps <= static_cast<Uint128>(kHorizonPs), "a transfer outlasts the horizon", size.count(),
-           rate.bits_per_second());
+  TL_CHECK(ps <= static_cast<Uint128>(Time::Horizon().ps()), "a transfer outlasts the horizon",
+           size.count(), rate.bits_per_second());
   return Time::Picoseconds(static_cast<std::int64_t>(ps));
 }
 

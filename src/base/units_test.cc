@@ -40,6 +40,14 @@ TEST(ParseTime, RefusesWhatIsNoTimeAndSaysWhy) {
   EXPECT_THAT(ParseTime("3 US").error().hint, HasSubstr("3 us"));
 }
 
+TEST(ParseTime, RefusesDigitsBeyondAnyPrecisionUnlessTheyAreZeros) {
+  const std::string zeros(60, '0');
+  EXPECT_EQ(ParseTime("1." + zeros + " us")->ps(), 1'000'000);
+  EXPECT_THAT(ParseTime("1." + zeros + "1 us").error().message, HasSubstr("whole number"));
+  EXPECT_EQ(ParseTime("1" + zeros + "e-60 s")->ps(), 1'000'000'000'000);
+  EXPECT_THAT(ParseTime("1" + zeros + "1e-60 s").error().message, HasSubstr("whole number"));
+}
+
 TEST(ParseBytes, TellsDecimalFromBinaryUnits) {
   EXPECT_EQ(ParseBytes("64 KiB")->count(), 65'536);
   EXPECT_EQ(ParseBytes("64 KB")->count(), 64'000);
