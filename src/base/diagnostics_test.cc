@@ -38,13 +38,17 @@ TEST(Diagnostic, CutsALongLineAroundTheCaret) {
 TEST(Diagnostic, NeverPassesControlCharactersOfTheInputToATerminal) {
   Diagnostic d = LinkRate();
   d.message = "bad \033[2J";
-  d.excerpt = "x\033]0;owned\007";
+  d.excerpt =
+      "x\033]0;owned\007\xC2\x9B"
+      "2J\xC2\xA0";
   d.where.file = "a\nb";
   d.hint = "\r";
   const std::string text = Format(d);
   EXPECT_EQ(text.find('\033'), std::string::npos);
   EXPECT_EQ(text.find('\007'), std::string::npos);
   EXPECT_EQ(text.find('\r'), std::string::npos);
+  EXPECT_EQ(text.find("\xC2\x9B"), std::string::npos);  // CSI in one character
+  EXPECT_NE(text.find("\xC2\xA0"), std::string::npos);  // a no-break space is harmless
 }
 
 TEST(Diagnostic, PutsTheCaretUnderTheRightCharacterAfterMultiByteText) {

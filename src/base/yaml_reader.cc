@@ -14,12 +14,6 @@
 
 namespace trunkline {
 namespace internal {
-namespace {
-
-// What a file can be wrong in is shown up to here; the rest is counted.
-constexpr std::size_t kMaxDiagnostics = 40;
-
-}  // namespace
 
 SourcePosition YamlTree::Where(std::uint32_t node) const {
   const YamlNode& n = nodes[node];
@@ -34,7 +28,7 @@ std::string YamlTree::Excerpt(const SourcePosition& where, std::uint32_t source)
 
 void YamlTree::Note(Severity severity, std::uint32_t node, std::string code, std::string message,
                     std::string hint) {
-  if (diagnostics.size() >= kMaxDiagnostics) {
+  if (full()) {
     ++suppressed;
     return;
   }
@@ -101,7 +95,8 @@ void NoteUnknownKeys(YamlTree& tree) {
       const std::uint32_t key = tree.nodes[map].children[i];
       const YamlNode& node = tree.nodes[key];
       if (node.asked || node.kind != YamlNode::Kind::kScalar) continue;
-      const std::string match = ClosestMatch(node.text, known);
+      // What will not be shown is not worth its search for a suggestion.
+      const std::string match = tree.full() ? "" : ClosestMatch(node.text, known);
       std::string hint;
       if (!match.empty()) {
         hint = fmt::format("did you mean '{}'?", match);
@@ -389,18 +384,11 @@ namespace {
 // order in which they first appear.
 Diagnostics InOrderOfText(Diagnostics diagnostics) {
   std::unordered_map<std::string, std::size_t> rank;
-  std::vector<std::size_t> order(diagnostics.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
-    rank.emplace(diagnostics[i].where.file, rank.size());
-  }
-  std::ranges::sort(order, {}, [&](std::size_t i) {
-    const SourcePosition& where = diagnostics[i].where;
-    return std::tuple(rank.at(where.file), where.line, where.column, i);
+  for (const Diagnostic& d : diagnostics) rank.emplace(d.where.file, rank.size());
+  std::ranges::stable_sort(diagnostics, {}, [&](const Diagnostic& d) {
+    return std::tuple(rank.at(d.where.file), d.where.line, d.where.column);
   });
-  Diagnostics sorted;
-  for (const std::size_t i : order) sorted.push_back(std::move(diagnostics[i]));
-  return sorted;
+  return diagnostics;
 }
 
 }  // namespace

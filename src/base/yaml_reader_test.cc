@@ -103,6 +103,22 @@ TEST(YamlReader, ReportsEveryProblemInTheOrderOfTheText) {
   EXPECT_EQ(problems.back().where.line, 4);
 }
 
+TEST(YamlReader, OrdersProblemsByFileThenPlace) {
+  auto document = Ours("a: x\nb: x\nc: x\n");
+  document.Override("d=x", "--set 1");
+  const YamlMap root = document.root();
+  int out = 0;
+  for (const char* key : {"c", "d", "b", "a"}) root.Read(key, out);
+  Diagnostic elsewhere;
+  elsewhere.where = {"other.yaml", 1, 1};
+  root.Find("a")->Adopt({elsewhere});
+  std::vector<std::string> places;
+  for (const Diagnostic& d : document.TakeDiagnostics()) {
+    places.push_back(d.where.file + ":" + std::to_string(d.where.line));
+  }
+  EXPECT_THAT(places, ElementsAre("a.yaml:1", "a.yaml:2", "a.yaml:3", "--set 1:1", "other.yaml:1"));
+}
+
 TEST(YamlReader, RefusesUnknownKeysInOurFilesAndIgnoresThemInForeignOnes) {
   auto ours = Ours("{a: 1, b: 2}");
   int a = 0;

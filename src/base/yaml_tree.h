@@ -15,6 +15,8 @@ namespace trunkline::internal {
 inline constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20;
 inline constexpr std::size_t kMaxDepth = 64;
 inline constexpr std::size_t kMaxNodes = 1'000'000;
+// What a file can be wrong in is shown up to here; the rest is counted.
+inline constexpr std::size_t kMaxDiagnostics = 40;
 
 struct YamlNode {
   enum class Kind : std::uint8_t { kNull, kScalar, kList, kMap };
@@ -45,6 +47,9 @@ struct YamlTree {
   std::size_t suppressed = 0;
   // Keys that getters asked of a mapping, present or not.
   std::unordered_map<std::uint32_t, std::vector<std::string>> known;
+
+  // Nothing more will be shown.
+  [[nodiscard]] bool full() const { return diagnostics.size() >= kMaxDiagnostics; }
 
   [[nodiscard]] SourcePosition Where(std::uint32_t node) const;
   [[nodiscard]] std::string Excerpt(const SourcePosition& where, std::uint32_t source) const;
