@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/embedded_files.h"
-#include "base/yaml_reader.h"
+#include "base/embedded_yaml.h"
 #include "cli/command_line.h"
 #include "cli/console.h"
 #include "trunkline/base/check.h"
@@ -46,14 +45,12 @@ std::vector<Entry> ErrorCodes() {
 }
 
 std::vector<Entry> Terms() {
-  const EmbeddedFile* file = k_trunkline_data_terms.Find("terms/terms.yaml");
-  TL_CHECK(file != nullptr, "the terms are not built in");
-  auto document = YamlDocument::Parse(file->text(), "terms.yaml", YamlStyle::kOurs);
-  TL_CHECK(document.has_value(), "the built-in terms cannot be read");
+  YamlDocument document = OpenEmbedded(k_trunkline_data_terms, "terms/terms.yaml");
   std::vector<Entry> entries;
-  for (const auto& [name, value] : document->root().Entries()) {
+  for (const auto& [name, value] : document.root().Entries()) {
     entries.push_back({name, value.text()});
   }
+  CloseEmbedded(document);
   return entries;
 }
 

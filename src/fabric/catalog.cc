@@ -6,8 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "base/embedded_files.h"
-#include "base/yaml_reader.h"
+#include "base/embedded_yaml.h"
 #include "fabric/node_paths.h"
 #include "trunkline/base/check.h"
 
@@ -223,20 +222,16 @@ Accelerator ReadAccelerator(const YamlMap& map) {
   return accelerator;
 }
 
-// Read once; the embedded file is ours, so a problem in it is a broken invariant.
+// Read once.
 const std::vector<Accelerator>& Accelerators() {
   static const std::vector<Accelerator> accelerators = [] {
-    const EmbeddedFile* file =
-        k_trunkline_fabric_data_accelerators.Find("accelerators/accelerators.yaml");
-    TL_CHECK(file != nullptr, "the accelerator catalogue is embedded");
-    auto document = YamlDocument::Parse(file->text(), file->name, YamlStyle::kOurs);
-    TL_CHECK(document.has_value(), Format(document.error().front()));
+    YamlDocument document =
+        OpenEmbedded(k_trunkline_fabric_data_accelerators, "accelerators/accelerators.yaml");
     std::vector<Accelerator> read;
-    const auto entries = document->root().List("accelerators");
+    const auto entries = document.root().List("accelerators");
     TL_CHECK(entries.has_value());
     for (const YamlValue& entry : *entries) read.push_back(ReadAccelerator(*entry.AsMap()));
-    const Diagnostics problems = document->TakeDiagnostics();
-    TL_CHECK(problems.empty(), Format(problems.front()));
+    CloseEmbedded(document);
     return read;
   }();
   return accelerators;

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "base/embedded_files.h"
-#include "base/yaml_reader.h"
+#include "base/embedded_yaml.h"
 #include "trunkline/base/check.h"
 
 namespace trunkline {
@@ -13,20 +12,6 @@ namespace trunkline {
 extern const EmbeddedTable k_trunkline_training_data_kernels;
 
 namespace {
-
-// Our own data, checked by a test: a mistake in it is a broken invariant.
-YamlDocument Open(const char* name) {
-  const EmbeddedFile* file = k_trunkline_training_data_kernels.Find(name);
-  TL_CHECK(file != nullptr, "data file is not embedded", name);
-  Result<YamlDocument> document = YamlDocument::Parse(file->text(), name, YamlStyle::kOurs);
-  TL_CHECK(document.has_value(), "data file cannot be read", name);
-  return std::move(*document);
-}
-
-void Close(YamlDocument& document, const char* name) {
-  const Diagnostics problems = document.TakeDiagnostics();
-  TL_CHECK(problems.empty(), "data file is wrong", name, problems.front().message);
-}
 
 // Numbers separated by blanks.
 std::vector<double> Numbers(std::string_view text) {
@@ -88,10 +73,9 @@ double ReadFlops(const YamlMap& map, const char* key) {
 constexpr double kTera = 1e12;
 
 void ReadGemm(KernelTables& tables) {
-  constexpr const char* kFile = "kernels/gemm.yaml";
   constexpr std::array<const char*, kGemmPassCount> kPasses = {"forward", "data_grad",
                                                                "weight_grad"};
-  YamlDocument document = Open(kFile);
+  YamlDocument document = OpenEmbedded(k_trunkline_training_data_kernels, "kernels/gemm.yaml");
   for (const YamlMap& map : Maps(document.root(), "devices")) {
     GemmDevice device;
     map.Require("name", device.name);
@@ -108,16 +92,15 @@ void ReadGemm(KernelTables& tables) {
     }
     tables.gemm.push_back(std::move(device));
   }
-  Close(document, kFile);
+  CloseEmbedded(document);
 }
 
 void ReadAttention(KernelTables& tables) {
-  constexpr const char* kFile = "kernels/attention.yaml";
   enum class Direction : std::uint8_t { kForward, kBackward, kBoth };
   const Words<Direction> directions = {{"forward", Direction::kForward},
                                        {"backward", Direction::kBackward},
                                        {"both", Direction::kBoth}};
-  YamlDocument document = Open(kFile);
+  YamlDocument document = OpenEmbedded(k_trunkline_training_data_kernels, "kernels/attention.yaml");
   const YamlMap root = document.root();
   root.Require("reference_rows", tables.reference_rows);
   for (const YamlMap& map : Maps(root, "charts")) {
@@ -143,19 +126,18 @@ void ReadAttention(KernelTables& tables) {
     curve.fraction = ReadCurve(map, 1);
     tables.occupancy.push_back(std::move(curve));
   }
-  Close(document, kFile);
+  CloseEmbedded(document);
 }
 
 void ReadStreaming(KernelTables& tables) {
-  constexpr const char* kFile = "kernels/streaming.yaml";
-  YamlDocument document = Open(kFile);
+  YamlDocument document = OpenEmbedded(k_trunkline_training_data_kernels, "kernels/streaming.yaml");
   Rate achieved;
   Rate peak;
   document.root().Require("device", tables.streaming_device);
   document.root().Require("achieved", achieved);
   document.root().Require("peak", peak);
   tables.streaming_fraction = achieved.bytes_per_second() / peak.bytes_per_second();
-  Close(document, kFile);
+  CloseEmbedded(document);
 }
 
 KernelTables ReadTables() {

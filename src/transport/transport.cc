@@ -3,8 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "base/embedded_files.h"
-#include "base/yaml_reader.h"
+#include "base/embedded_yaml.h"
 #include "trunkline/base/check.h"
 
 namespace trunkline {
@@ -50,19 +49,6 @@ std::optional<Enum> ValueOf(const std::array<std::pair<Enum, const char*>, count
     }
   }
   return std::nullopt;
-}
-
-YamlDocument OpenProtocolFile(const std::string& name) {
-  const EmbeddedFile* file = k_trunkline_transport_data_protocols.Find("protocols/" + name);
-  TL_CHECK(file != nullptr, "no embedded file", name);
-  auto document = YamlDocument::Parse(file->text(), name, YamlStyle::kOurs);
-  TL_CHECK(document.has_value(), name, Format(document.error().front()));
-  return std::move(*document);
-}
-
-void CheckClean(YamlDocument& document) {
-  const Diagnostics problems = document.TakeDiagnostics();
-  TL_CHECK(problems.empty(), Format(problems.front()));
 }
 
 YamlMap RequireMap(const YamlMap& map, const char* key) {
@@ -113,7 +99,8 @@ TransportModel DefaultTransport(TransportKind kind) {
   TransportModel model = IdealTransport();
   model.kind = kind;
 
-  YamlDocument nccl = OpenProtocolFile("nccl-2.30.yaml");
+  YamlDocument nccl =
+      OpenEmbedded(k_trunkline_transport_data_protocols, "protocols/nccl-2.30.yaml");
   const YamlMap steps = RequireMap(nccl.root(), "step_latency");
   ReadStepLatency(RequireMap(steps, "ring"), model.step_latency);
   ReadStepLatency(RequireMap(steps, "tree"), model.tree_step_latency);
@@ -121,9 +108,10 @@ TransportModel DefaultTransport(TransportKind kind) {
   ReadBaseLatency(RequireMap(base, "ring"), model.ring_base_latency);
   ReadBaseLatency(RequireMap(base, "tree"), model.tree_base_latency);
   nccl.root().Require("message_overhead", model.message_overhead);
-  CheckClean(nccl);
+  CloseEmbedded(nccl);
 
-  YamlDocument packets = OpenProtocolFile("packets.yaml");
+  YamlDocument packets =
+      OpenEmbedded(k_trunkline_transport_data_protocols, "protocols/packets.yaml");
   for (const auto& [each, name] : kKinds) {
     Bytes mtu;
     Bytes overhead;
@@ -135,7 +123,7 @@ TransportModel DefaultTransport(TransportKind kind) {
       model.packet_overhead = overhead;
     }
   }
-  CheckClean(packets);
+  CloseEmbedded(packets);
   return model;
 }
 
