@@ -39,7 +39,6 @@ class RaceDetector {
     std::optional<AccessId> write;
     std::vector<AccessId> reads;  // since `write`
   };
-  using Shadow = std::vector<Element>;
 
   // Notes that `access`, beginning in a thread that knows `now`, reads or writes `elements`.
   // Returns the place of an access that it races with, if any.

@@ -7,18 +7,16 @@
 #include "collective/cut.h"
 #include "collective/execution.h"
 #include "trunkline/base/check.h"
+#include "trunkline/base/random.h"
 
 namespace trunkline {
 namespace {
 
 using Element = Execution::Element;
 
-// Finaliser of MurmurHash3 (public domain): every contribution tells its rank and position apart.
+// Tells every rank and position apart.
 Element Contribution(std::uint32_t rank, std::int64_t position) {
-  Element x = (Element{rank} + 1) * 0x9e3779b97f4a7c15U + static_cast<Element>(position);
-  x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdU;
-  x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53U;
-  return x ^ (x >> 33);
+  return HashCombine(rank, static_cast<Element>(position));
 }
 
 // What each primitive leaves in a rank's output, written from its definition. Positions and sizes
