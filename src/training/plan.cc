@@ -30,7 +30,7 @@ std::vector<std::int64_t> Divisors(std::int64_t n) {
   return low;
 }
 
-// The divisors of `n` around `wanted`, nearest last below and first above: "4 or 8".
+// The divisors of `n` next to `wanted`: "4 or 8".
 std::string NearestDivisors(std::int64_t n, std::int64_t wanted) {
   const std::vector<std::int64_t> divisors = Divisors(n);
   const auto above = std::ranges::upper_bound(divisors, wanted);
@@ -116,10 +116,9 @@ class PlanChecker {
                          gpus_ / model_parallel);
     }
     std::vector<std::string> options;
-    for (const std::int64_t tp :
-         Divisors(std::gcd(gpus_, std::gcd(model_.heads, model_.kv_heads)))) {
+    for (const std::int64_t tp : Divisors(std::gcd(gpus_, WidestTensorCut()))) {
+      if (tp > 8) break;  // a tensor-parallel group belongs inside one NVLink domain
       for (const std::int64_t pp : Divisors(std::gcd(gpus_ / tp, model_.layers))) {
-        if (tp > 8) continue;  // a tensor-parallel group belongs inside one NVLink domain
         options.push_back(fmt::format("tp {} x pp {} x dp {}", tp, pp, gpus_ / (tp * pp)));
       }
     }
@@ -129,22 +128,22 @@ class PlanChecker {
     return fmt::format("these fill {} GPUs: {}", gpus_, fmt::join(options, "; "));
   }
 
+  // Every tp that the model allows divides this.
+  std::int64_t WidestTensorCut() const {
+    return std::gcd(std::gcd(model_.heads, model_.kv_heads), model_.ffn);
+  }
+
   void CheckTensorParallel() {
+    const auto refuse = [&](const std::string& extent) {
+      Add("TL1322", fmt::format("tp {} does not divide the {}", plan_.tp, extent),
+          fmt::format("use tp {}", NearestDivisors(WidestTensorCut(), plan_.tp)));
+    };
     if (model_.heads % plan_.tp != 0) {
-      Add("TL1322",
-          fmt::format("tp {} does not divide the {} attention heads", plan_.tp, model_.heads),
-          fmt::format("use tp {}",
-                      NearestDivisors(std::gcd(model_.heads, model_.kv_heads), plan_.tp)));
+      refuse(fmt::format("{} attention heads", model_.heads));
     } else if (model_.kv_heads % plan_.tp != 0) {
-      Add("TL1322",
-          fmt::format("tp {} does not divide the {} key-value heads", plan_.tp, model_.kv_heads),
-          fmt::format("use tp {}",
-                      NearestDivisors(std::gcd(model_.heads, model_.kv_heads), plan_.tp)));
+      refuse(fmt::format("{} key-value heads", model_.kv_heads));
     }
-    if (model_.ffn % plan_.tp != 0) {
-      Add("TL1322", fmt::format("tp {} does not divide the MLP width {}", plan_.tp, model_.ffn),
-          fmt::format("use tp {}", NearestDivisors(std::gcd(model_.ffn, model_.heads), plan_.tp)));
-    }
+    if (model_.ffn % plan_.tp != 0) refuse(fmt::format("MLP width {}", model_.ffn));
   }
 
   void CheckPipeline() {
@@ -267,8 +266,10 @@ class PlanChecker {
     const auto micro_batches =
         static_cast<double>(plan_.global_batch) / static_cast<double>(plan_.micro_batch * plan_.dp);
     const auto layers = static_cast<double>(model_.layers);
-    constexpr double kTasksALayer = 24;  // of one micro-batch, forward, recomputed and backward
-    constexpr double kMostTasks = 2e7;   // about 1.2 GB
+    // Of one micro-batch, with sequence parallelism, full recompute and ZeRO-3: 8 forward, 8
+    // recomputed, 14 backward and 3 on weights and gradients.
+    constexpr double kTasksALayer = 33;
+    constexpr double kMostTasks = 2e7;  // about 1.2 GB
     if (layers * micro_batches * kTasksALayer > kMostTasks) {
       Add("TL1332",
           fmt::format("{:.0f} micro-batches of {} layers are too many tasks to hold", micro_batches,
@@ -278,9 +279,12 @@ class PlanChecker {
                       std::max(1.0, std::floor(kMostTasks / kTasksALayer / layers))));
     }
     const double scores = plan_.flash_attention ? 1 : sequence;
-    const double token_bytes =
-        34 * static_cast<double>(model_.hidden) + 8 * static_cast<double>(model_.ffn) +
-        28 * static_cast<double>(model_.vocab) + 5 * static_cast<double>(model_.heads) * scores;
+    const double head_width =
+        static_cast<double>(model_.heads + model_.kv_heads) * static_cast<double>(model_.head_dim);
+    const double token_bytes = 34 * static_cast<double>(model_.hidden) + 8 * head_width +
+                               8 * static_cast<double>(model_.ffn) +
+                               28 * static_cast<double>(model_.vocab) +
+                               5 * static_cast<double>(model_.heads) * scores;
     constexpr double kMostBytes = 4e18;  // of 2^63
     if (static_cast<double>(plan_.micro_batch) * sequence * token_bytes * layers * micro_batches >
         kMostBytes) {

@@ -12,6 +12,7 @@ using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TrainingPlan Plan70B() {
   TrainingPlan plan;
@@ -122,7 +123,7 @@ TEST(CheckPlan, RefusesMoreTasksThanFitInMemory) {
   TrainingPlan plan = Plan70B();
   plan.global_batch = 16 * 60'000;
   EXPECT_THAT(HintOf(CheckPlan(testing::Llama70B(), plan, 512), "TL1332"),
-              HasSubstr("at most 10416 micro-batches"));
+              HasSubstr("at most 7575 micro-batches"));
 }
 
 TEST(CheckPlan, RefusesActivationsThatCannotBeCounted) {
@@ -132,6 +133,25 @@ TEST(CheckPlan, RefusesActivationsThatCannotBeCounted) {
   plan.sequence = 1'000'000'000;
   plan.flash_attention = false;
   EXPECT_NE(HintOf(CheckPlan(model, plan, 512), "TL1333"), "absent");
+}
+
+TEST(CheckPlan, RefusesHeadsTooWideForTheirActivationsToBeCounted) {
+  ModelConfig model = testing::Llama70B();
+  model.max_positions = 100'000'000;
+  TrainingPlan plan = Plan70B();
+  plan.sequence = 100'000'000;
+  EXPECT_THAT(CheckPlan(model, plan, 512), IsEmpty());
+  model.head_dim = 1'000'000;
+  EXPECT_NE(HintOf(CheckPlan(model, plan, 512), "TL1333"), "absent");
+}
+
+TEST(CheckPlan, SuggestsOnlyTensorParallelismThatDividesHeadsAndMlpAlike) {
+  ModelConfig model = testing::Llama70B();
+  model.ffn = 28674;  // 2 x 3^5 x 59
+  EXPECT_EQ(HintOf(CheckPlan(model, Plan70B(), 512), "TL1322"), "use tp 2");
+  TrainingPlan plan = Plan70B();
+  plan.pp = 3;
+  EXPECT_THAT(HintOf(CheckPlan(model, plan, 512), "TL1321"), Not(HasSubstr("tp 4 x")));
 }
 
 TEST(CheckPlan, TensorParallelOverlapNeedsSequenceParallelism) {
