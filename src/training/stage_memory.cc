@@ -34,9 +34,8 @@ std::int64_t FullLayerBytes(const ModelConfig& model, const TrainingPlan& plan, 
 }
 
 std::int64_t OptimizerBytes(const TrainingPlan& plan) {
-  // fp32 weight, and two moments (Adam) or one (SGD); a 16-bit gradient is copied to fp32.
-  const std::int64_t moments = plan.optimizer == Optimizer::kAdam ? 2 : 1;
-  return 4 * (1 + moments) + (plan.grad_fp32 ? 0 : 4);
+  // fp32 weight and moments; a 16-bit gradient is copied to fp32.
+  return 4 * (1 + Moments(plan)) + (plan.grad_fp32 ? 0 : 4);
 }
 
 std::int64_t LargestUnit(const Stage& stage) {
@@ -105,7 +104,7 @@ StageMemory ComputeStageMemory(const ModelConfig& model, const TrainingPlan& pla
     // Logits: fp32 and 16-bit.
     other += tokens * PaddedVocabulary(model, plan) / plan.tp * 6;
   }
-  if (plan.zero == 3) {
+  if (plan.zero == 3 && shard > 1) {
     // Two units with whole weights and gradients (one in use, one on its way).
     other += 2 * LargestUnit(stage) * (kWeightBytes + GradientBytes(plan));
   }

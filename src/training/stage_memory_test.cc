@@ -121,6 +121,18 @@ TEST(StageMemory, ShardsOverTheShardGroupOnly) {
   EXPECT_EQ(ComputeStageMemory(model, plan, stage, 0).weights.count(), stage.parameters() * 2 / 4);
 }
 
+// A lone replica has nothing to gather: its weights are whole anyway.
+TEST(StageMemory, ShardingOverOneRankCostsNoMemory) {
+  TrainingPlan plan;
+  plan.global_batch = 8;
+  plan.sequence = 4096;
+  const ModelConfig model = testing::Llama8B();
+  const Stage stage = CutIntoStages(model, plan).front();
+  const Bytes plain = ComputeStageMemory(model, plan, stage, 0).total();
+  plan.zero = 3;
+  EXPECT_EQ(ComputeStageMemory(model, plan, stage, 0).total(), plain);
+}
+
 TEST(CutIntoStages, CutsEveryParameterOnce) {
   TrainingPlan plan;
   const ModelConfig model = testing::Llama70B();  // vocabulary and widths need no padding at tp 1

@@ -47,5 +47,9 @@ struct Stage {
   return plan.grad_fp32 ? 4 : 2;
 }
 inline constexpr std::int64_t kWeightBytes = 2;  // of the 16-bit copy that kernels read
+// fp32 moments that the optimizer keeps of each parameter.
+[[nodiscard]] inline std::int64_t Moments(const TrainingPlan& plan) {
+  return plan.optimizer == Optimizer::kAdam ? 2 : 1;
+}
 
 }  // namespace trunkline

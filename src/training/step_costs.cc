@@ -1,6 +1,7 @@
 #include "training/step_costs.h"
 
 #include "training/model_flops.h"
+#include "training/stage_model.h"
 
 namespace trunkline {
 namespace {
@@ -190,18 +191,16 @@ StepCosts ComputeStepCosts(const ModelConfig& model, const TrainingPlan& plan,
 
 KernelCost GradientNormCost(const KernelModel& kernels, const TrainingPlan& plan,
                             std::int64_t parameters) {
-  return kernels.Streaming("gradient norm",
-                           static_cast<double>(parameters) * (plan.grad_fp32 ? 4 : 2));
+  return kernels.Streaming("gradient norm", static_cast<double>(parameters * GradientBytes(plan)));
 }
 
 KernelCost OptimizerCost(const KernelModel& kernels, const TrainingPlan& plan,
                          std::int64_t parameters) {
   // Clipping reads and writes the gradient; the update reads it, reads and writes the fp32 weight
-  // and the moments (two for Adam, one for SGD), and writes the 16-bit weight.
-  const double gradient = plan.grad_fp32 ? 4 : 2;
-  const double moments = plan.optimizer == Optimizer::kAdam ? 2 : 1;
-  return kernels.Streaming(
-      "optimizer update", static_cast<double>(parameters) * (3 * gradient + 8 * (1 + moments) + 2));
+  // and the moments, and writes the 16-bit weight.
+  const std::int64_t per_parameter =
+      3 * GradientBytes(plan) + 8 * (1 + Moments(plan)) + kWeightBytes;
+  return kernels.Streaming("optimizer update", static_cast<double>(parameters * per_parameter));
 }
 
 }  // namespace trunkline
