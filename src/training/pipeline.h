@@ -29,10 +29,9 @@ struct PipelineShape {
 //
 //   gpipe        all forwards, then all backwards, last micro-batch first
 //   1f1b         stages - 1 - i forwards, then one forward and one backward in turn
-//   interleaved  micro-batches in groups of `stages`, each group through chunk after chunk; a
-//   warm-up
-//                of 2 (stages - 1 - i) + (chunks - 1) stages passes; the last group may be smaller
-//                (Megatron-LM, arXiv 2104.04473, section 2.2)
+//   interleaved  micro-batches in groups of `stages`, each group through chunk after chunk;
+//                2 (stages - 1 - i) + (chunks - 1) stages forwards before the first backward; the
+//                last group may be smaller (Megatron-LM, arXiv 2104.04473, section 2.2)
 //
 // Every stage orders the micro-batches of a chunk alike, so that messages between stages match
 // first in, first out.

@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace trunkline {
+namespace {
+
+Task MakeTask(TaskKind kind, Stream stream, Label label) {
+  return {.kind = kind,
+          .stream = static_cast<std::uint8_t>(stream),
+          .label = static_cast<std::uint16_t>(label)};
+}
+
+}  // namespace
 
 std::span<const std::string> StreamNames() {
   static const std::vector<std::string> names = {"compute", "tp",        "dp",   "pp-send",
@@ -73,9 +82,7 @@ ProgramWriter::TaskIndex ProgramWriter::Append(Task task, TaskIndex compute,
 }
 
 void ProgramWriter::Compute(Label label, Time duration) {
-  Task task;
-  task.stream = static_cast<std::uint8_t>(Stream::kCompute);
-  task.label = static_cast<std::uint16_t>(label);
+  Task task = MakeTask(TaskKind::kCompute, Stream::kCompute, label);
   task.duration = duration;
   last_compute_ = Append(task, kNone, waits_);
   waits_.clear();
@@ -84,10 +91,7 @@ void ProgramWriter::Compute(Label label, Time duration) {
 
 ProgramWriter::TaskIndex ProgramWriter::CollectiveFrom(const Mark& mark, Stream stream, Label label,
                                                        GroupRole role, std::uint32_t collective) {
-  Task task;
-  task.kind = TaskKind::kCollective;
-  task.stream = static_cast<std::uint8_t>(stream);
-  task.label = static_cast<std::uint16_t>(label);
+  Task task = MakeTask(TaskKind::kCollective, stream, label);
   task.role = static_cast<std::uint32_t>(role);
   task.collective = collective;
   return Append(task, mark.compute, mark.waits);
@@ -99,20 +103,14 @@ ProgramWriter::TaskIndex ProgramWriter::Collective(Stream stream, Label label, G
 }
 
 ProgramWriter::TaskIndex ProgramWriter::Send(Label label, PeerRole role, Bytes bytes) {
-  Task task;
-  task.kind = TaskKind::kSend;
-  task.stream = static_cast<std::uint8_t>(Stream::kSend);
-  task.label = static_cast<std::uint16_t>(label);
+  Task task = MakeTask(TaskKind::kSend, Stream::kSend, label);
   task.role = static_cast<std::uint32_t>(role);
   task.bytes = bytes;
   return Append(task, last_compute_, waits_);
 }
 
 ProgramWriter::TaskIndex ProgramWriter::Receive(Label label, PeerRole role, Bytes bytes) {
-  Task task;
-  task.kind = TaskKind::kReceive;
-  task.stream = static_cast<std::uint8_t>(Stream::kReceive);
-  task.label = static_cast<std::uint16_t>(label);
+  Task task = MakeTask(TaskKind::kReceive, Stream::kReceive, label);
   task.role = static_cast<std::uint32_t>(role);
   task.bytes = bytes;
   return Append(task, kNone, {});
