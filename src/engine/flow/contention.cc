@@ -37,7 +37,7 @@ std::vector<std::uint32_t> ExclusiveGroups(const ProgramShape& shape, const Prog
   std::vector<std::uint32_t> last(slots, 0);  // plus one
   std::vector<char> ordered(slots * slots, 1);
   for (std::size_t task = 0; task < tasks; ++task) {
-    std::uint32_t* const mine = &after[task * slots];
+    std::uint32_t* const mine = after.data() + task * slots;
     const auto come_after = [&](std::uint32_t earlier) {
       if (earlier == kNone) return;
       for (std::size_t s = 0; s < slots; ++s) {
