@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <span>
+#include <utility>
 
 #include "engine/accounting.h"
 #include "engine/flow/fold.h"
@@ -107,8 +109,8 @@ void Reporter::AddSpans() {
       timeline_.spans.push_back(
           {rank, i, program.tasks[i].stream, program.tasks[i].label, times[i].start, times[i].end});
     }
-    std::ranges::stable_sort(timeline_.spans.begin() + static_cast<std::ptrdiff_t>(first),
-                             timeline_.spans.end(), {}, &TaskSpan::start);
+    std::ranges::sort(std::span(timeline_.spans).subspan(first), {},
+                      [](const TaskSpan& span) { return std::pair(span.start, span.task); });
   }
 }
 
