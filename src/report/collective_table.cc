@@ -48,8 +48,12 @@ std::string RenderCollectiveTable(const RunResult& result) {
   out += fmt::format("# simulated: {}\n", Printable(result.cluster_summary));
   out += fmt::format("# nThread 1 nGpus 1 minBytes {} maxBytes {} ranks {} validation: 0\n",
                      least.bytes.count(), most.bytes.count(), result.placement.rank_count());
+  const auto [fewest, many] = std::ranges::minmax(result.rows, {}, &CollectiveRow::channels);
   out += fmt::format("# engine {} channels {} seed {}\n", result.engine,
-                     result.rows.front().channels, result.seed);
+                     fewest.channels == many.channels
+                         ? fmt::format("{}", many.channels)
+                         : fmt::format("{}..{}", fewest.channels, many.channels),
+                     result.seed);
   for (const std::string& assumption : result.assumptions) {
     out += Wrap(Printable(assumption), "# ", 100);
   }

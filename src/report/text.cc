@@ -62,9 +62,10 @@ void AddHead(Page& page, const RunResult& result) {
   }
   page.Fact(result.iteration ? "step time" : "time", Humanize(result.time), remark);
   if (result.bound > Time()) {
-    page.Fact("lower bound", Humanize(result.bound),
-              fmt::format("cannot be beaten on this fabric; the run takes {:.3f} times it",
-                          Ratio(result.time, result.bound)));
+    page.Fact(
+        "lower bound", Humanize(result.bound),
+        fmt::format("no run of this plan on this fabric is faster; this one takes {:.3f} times it",
+                    Ratio(result.time, result.bound)));
   }
 }
 

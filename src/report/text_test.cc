@@ -45,7 +45,7 @@ TEST(RenderText, AnswersAtAGlance) {
 2 servers of 4 GPUs, 400 Gb/s, oversubscription 2; flow engine, seed 1
 
   step time    365 ms
-  lower bound  355 ms                cannot be beaten on this fabric; the run takes 1.028 times it
+  lower bound  355 ms                no run of this plan on this fabric is faster; this one takes 1.028 times it
   throughput   89,775 tokens/s       11,222 tokens/s a GPU
   MFU          18.0 %                178.1 TFLOP/s a GPU of 989 TFLOP/s
   memory       46.57 GiB             of 74.51 GiB on the fullest GPU: fits
