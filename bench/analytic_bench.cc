@@ -132,9 +132,12 @@ int Training(const char* config) {
   const Router router(built->fabric, {});
   const TransportModel transport = DefaultTransport(TransportKind::kRocev2);
   const auto placement = PackedPlacement(built->fabric, 16'384);
-  auto choices = ChooseAll({router, transport, *placement, built->node.nics}, *workload->graph);
-  if (!choices) return Fail(choices.error());
-  const ResolvedGraph graph(*workload->graph, *std::move(choices));
+  const auto chosen =
+      ChooseAll({router, transport, *placement, built->node.nics}, *workload->graph);
+  if (!chosen) return Fail(chosen.error());
+  std::vector<CollectiveChoice> choices;
+  for (const Chosen& one : *chosen) choices.push_back(one.choice);
+  const ResolvedGraph graph(*workload->graph, std::move(choices));
   return Measure("llama-3.1-405b step", {router, transport, graph, *placement}) ? 0 : 1;
 }
 
