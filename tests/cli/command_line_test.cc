@@ -174,9 +174,10 @@ TEST(Run, EndsWith3WhenTheModelDoesNotFitInMemoryAndStillPrintsTheResult) {
 
 TEST(Run, EndsWith130OnCtrlCAndLeavesNoFile) {
   const std::string folder = FreshPath("out");
-  const Outcome outcome = RunTrunkline({"collective", "alltoall", "--ranks", "4096", "-b", "1G",
-                                        "-e", "1G", "--no-fold", "--no-memo", "--out", folder},
-                                       folder);
+  const Outcome outcome =
+      RunTrunkline({"collective", "allreduce", "--ranks", "16384", "--algorithm", "ring", "-b",
+                    "1G", "-e", "1G", "--no-fold", "--no-memo", "--out", folder},
+                   folder);
   EXPECT_EQ(outcome.status, 130) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("interrupted"));
   EXPECT_THAT(outcome.out, IsEmpty());
