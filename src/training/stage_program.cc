@@ -179,8 +179,9 @@ class StageWriter {
     writer_.Compute(Label::kGradientNorm, GradientNormCost(context_.kernels, plan_, own).time);
     if (context_.grid.group_size(GroupRole::kWorld) > 1) {
       // The norm that clipping needs: a barrier of all ranks before anyone updates. Recursive
-      // doubling costs ceil(log2 p) steps, as few as any algorithm, and treats all ranks alike, so
-      // that replicas stay congruent through the one collective that spans them all.
+      // doubling takes log2 p steps, as few as any algorithm (one more where p is no power of two),
+      // and treats all ranks alike, so that replicas stay congruent through the one collective that
+      // spans them all.
       constexpr std::int64_t kScalar = 4;
       writer_.Wait(
           writer_.Collective(Stream::kWorld, Label::kNormAllReduce, GroupRole::kWorld,
