@@ -40,14 +40,36 @@ inline CostTerm RingTerm(const CollectiveSpec& spec, const GroupShape& shape, do
 }
 
 // Handing the buffer to a neighbour and getting it back, where the ranks are not a power of two.
+// Neighbours are numbered 2i and 2i + 1, so some are in different nodes where those are odd.
 inline CostTerm FoldTerm(const GroupShape& shape, double bytes) {
   if (std::has_single_bit(shape.ranks)) {
     return {};
   }
-  return shape.per_node > 1
+  return shape.nodes == 1 || shape.per_node % 2 == 0
              ? CostTerm{.inside_steps = 2, .inside_bytes = 2 * bytes}
              : CostTerm{.outside_steps = 2, .outside_bytes = 2 * bytes, .node_bytes = 2 * bytes};
 }
+
+// How many of the exchanges over distances 1, 2, 4, … between active ranks stay in their nodes for
+// all of them, and how many do not.
+struct DoublingLevels {
+  int inside = 0;
+  int outside = 0;
+
+  static DoublingLevels Of(const GroupShape& shape) {
+    const int all = std::bit_width(shape.ranks) - 1;
+    if (shape.nodes == 1) {
+      return {.inside = all};
+    }
+    if (!std::has_single_bit(shape.per_node)) {
+      return {.outside = all};
+    }
+    // Ranks that take in a neighbour are two places apart.
+    const int folded = std::has_single_bit(shape.ranks) ? 0 : 1;
+    const int inside = std::max(std::countr_zero(shape.per_node) - folded, 0);
+    return {.inside = inside, .outside = all - inside};
+  }
+};
 
 // Blocks of `each` bytes from every rank straight to every other.
 inline CostTerm ExchangeTerm(const GroupShape& shape, double each) {

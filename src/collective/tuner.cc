@@ -105,7 +105,7 @@ TunerCandidate Price(const Algorithm& algorithm, Protocol protocol, const Collec
           .base = BaseLatencyOf(algorithm.name, protocol, transport),
           .latency = Time::FromSeconds(std::min(latency, kHorizon)),
           .transfer = Time::FromSeconds(std::min(transfer, kHorizon)),
-          .chosen_by_default = algorithm.in_nccl};
+          .chosen_by_default = algorithm.in_nccl(spec.primitive)};
 }
 
 }  // namespace

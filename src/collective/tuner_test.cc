@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "collective/test_support.h"
+#include "trunkline/collective/verifier.h"
 
 namespace trunkline {
 namespace {
@@ -95,6 +96,84 @@ TEST(Tuner, ListsWhatNcclDoesNotRunAfterWhatItRuns) {
     EXPECT_TRUE(std::ranges::any_of(candidates, [&](const TunerCandidate& candidate) {
       return candidate.algorithm == name;
     })) << name;
+  }
+}
+
+// NCCL has no trees for these (its src/graph/tuning.cc); a tree's root would use one NIC of eight.
+TEST(Tuner, TakesRingsForBroadcastAndReduceBetweenNodes) {
+  for (const auto primitive : {Primitive::kBroadcast, Primitive::kReduce}) {
+    for (const std::int64_t bytes : {std::int64_t{8}, std::int64_t{1} << 30}) {
+      const auto best =
+          Rank({.primitive = primitive, .bytes = Bytes(bytes)}, GroupLayout::Grid(8, 8)).front();
+      EXPECT_EQ(best.algorithm, "ring");
+    }
+  }
+}
+
+TEST(Tuner, HasADefaultForEveryPrimitive) {
+  for (const auto primitive :
+       {Primitive::kAllReduce, Primitive::kReduceScatter, Primitive::kAllGather,
+        Primitive::kAllToAll, Primitive::kBroadcast, Primitive::kReduce, Primitive::kGather,
+        Primitive::kScatter, Primitive::kSendRecv, Primitive::kBarrier}) {
+    EXPECT_TRUE(Rank({.primitive = primitive}, GroupLayout::Grid(2, 4)).front().chosen_by_default)
+        << ToString(primitive);
+  }
+}
+
+// What the terms of an algorithm add up to, beside what the verifier counts.
+void CheckTerms(const Algorithm& algorithm, const CollectiveSpec& spec, const GroupLayout& layout) {
+  const auto traffic = Verify(*MustMake(algorithm.name, spec, layout), spec, layout);
+  ASSERT_TRUE(traffic.has_value());
+  CostTerm sum;
+  for (const CostTerm& term : algorithm.cost_terms(spec, GroupShape::Of(layout))) {
+    sum.inside_steps += term.inside_steps;
+    sum.outside_steps += term.outside_steps;
+    sum.inside_bytes += term.inside_bytes;
+    sum.outside_bytes += term.outside_bytes;
+    sum.node_bytes += term.node_bytes;
+  }
+  std::vector<std::int64_t> of_node(layout.node_count());
+  for (std::uint32_t rank = 0; rank < layout.size(); ++rank) {
+    of_node[layout.node[rank]] += traffic->sent_between_nodes[rank];
+  }
+  const auto most = [](const std::vector<std::int64_t>& values) {
+    return static_cast<double>(*std::ranges::max_element(values));
+  };
+  constexpr double kRounding = 1e-6;
+  SCOPED_TRACE(testing::Message() << algorithm.name << " " << ToString(spec.primitive) << " on "
+                                  << layout.node_count() << " nodes of " << layout.size()
+                                  << " ranks, " << spec.channels << " channels");
+  EXPECT_GE(sum.inside_steps + sum.outside_steps + kRounding, static_cast<double>(traffic->steps));
+  // A step that leaves the node for some ranks counts as one between nodes for all.
+  EXPECT_GE(sum.inside_bytes + sum.outside_bytes + kRounding, most(traffic->sent));
+  EXPECT_GE(sum.outside_bytes + kRounding, most(traffic->sent_between_nodes));
+  EXPECT_GE(sum.node_bytes + kRounding, most(of_node));
+}
+
+TEST(CostTerms, NeverUnderstateWhatTheBusiestRankAndNodeSend) {
+  for (const Algorithm& algorithm : Algorithms()) {
+    if (algorithm.reduces_in_network) {
+      continue;  // its messages go to switches
+    }
+    for (const auto primitive :
+         {Primitive::kAllReduce, Primitive::kReduceScatter, Primitive::kAllGather,
+          Primitive::kAllToAll, Primitive::kBroadcast, Primitive::kReduce, Primitive::kGather,
+          Primitive::kScatter, Primitive::kSendRecv}) {
+      if (!algorithm.supports(primitive)) {
+        continue;
+      }
+      for (const auto& [nodes, per_node] : std::vector<std::pair<std::uint32_t, std::uint32_t>>{
+               {1, 8}, {1, 5}, {8, 1}, {7, 1}, {2, 8}, {4, 4}, {3, 4}, {5, 3}, {6, 2}}) {
+        const GroupLayout layout = GroupLayout::Grid(nodes, per_node);
+        const std::int64_t bytes = std::int64_t{layout.size()} * per_node * 32;
+        CheckTerms(algorithm, {.primitive = primitive, .bytes = Bytes(bytes)}, layout);
+        // Of `tree`, more channels than one turn subtrees across the bounds of nodes.
+        if (algorithm.most_channels > 1 && algorithm.name != std::string_view("tree")) {
+          CheckTerms(algorithm,
+                     {.primitive = primitive, .bytes = Bytes(bytes), .channels = per_node}, layout);
+        }
+      }
+    }
   }
 }
 

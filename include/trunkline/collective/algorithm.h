@@ -60,8 +60,8 @@ struct Algorithm {
                                                   const GroupLayout& layout);
   // What it costs, for the tuner. REQUIRES: supports(spec.primitive), shape.ranks > 1.
   std::vector<CostTerm> (*cost_terms)(const CollectiveSpec& spec, const GroupShape& shape);
-  // NCCL runs it on any fabric, so it may be chosen for those who name no algorithm.
-  bool in_nccl = false;
+  // NCCL does this primitive by it on any fabric, so it may be chosen for those who name none.
+  bool (*in_nccl)(Primitive primitive) = [](Primitive) { return false; };
   // NCCL's latencies for trees apply rather than those for rings.
   bool is_tree = false;
   // More channels than this are refused.

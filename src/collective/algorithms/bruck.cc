@@ -77,16 +77,22 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
   return std::make_shared<BruckSchedule>(spec, layout);
 }
 
-// Whatever the distance, some rank of every node has its partner in another.
+// Whatever the distance, some rank of every node has its partner in another: as many as the
+// distance, or all.
 std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
   const double steps = CeilLog2(shape.ranks);
   const double bytes = BytesOf(spec) * (shape.ranks - 1) / shape.ranks;
   if (shape.nodes == 1) {
     return {{.inside_steps = steps, .inside_bytes = bytes}};
   }
+  double node_blocks = 0;
+  for (std::uint64_t distance = 1; distance < shape.ranks; distance *= 2) {
+    const auto blocks = static_cast<double>(std::min(distance, shape.ranks - distance));
+    node_blocks += blocks * std::min<double>(blocks, shape.per_node);
+  }
   return {{.outside_steps = steps,
            .outside_bytes = bytes,
-           .node_bytes = ExchangeTerm(shape, BytesOf(spec) / shape.ranks).node_bytes}};
+           .node_bytes = node_blocks * BytesOf(spec) / shape.ranks}};
 }
 
 }  // namespace

@@ -26,6 +26,12 @@ std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape)
   return {term};
 }
 
+// NCCL's users write these of ncclSend and ncclRecv; its AllGather and Broadcast are rings.
+bool InNccl(Primitive primitive) {
+  return ExchangeSupports(primitive) && primitive != Primitive::kAllGather &&
+         primitive != Primitive::kBroadcast;
+}
+
 }  // namespace
 
 Algorithm DirectAlgorithm() {
@@ -37,7 +43,7 @@ Algorithm DirectAlgorithm() {
           .supports = ExchangeSupports,
           .make = Make,
           .cost_terms = Terms,
-          .in_nccl = true};
+          .in_nccl = InNccl};
 }
 
 }  // namespace trunkline

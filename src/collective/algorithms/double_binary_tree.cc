@@ -96,10 +96,12 @@ std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape)
   // In a node of two, a rank passes data on in one direction only.
   const double chain_ways = shape.per_node > 2 ? ways : std::min<double>(1, shape.per_node - 1);
   const double between = shape.nodes > 1 ? ways * bytes : 0;
+  // Every tree of a rooted primitive is headed in its node by a rank of the root's local index.
+  const double share = IsRooted(spec.primitive) ? 1 : LargestShare(spec.channels, shape.per_node);
   return {{.inside_steps = inside,
            .outside_steps = outside,
            .inside_bytes = chain_ways * bytes,
-           .outside_bytes = between * LargestShare(spec.channels, shape.per_node),
+           .outside_bytes = between * share,
            .node_bytes = between},
           {.inside_bytes = inside * slice},
           {.outside_bytes = outside * slice}};
@@ -116,7 +118,7 @@ Algorithm DoubleBinaryTreeAlgorithm() {
           .supports = Supports,
           .make = Make,
           .cost_terms = Terms,
-          .in_nccl = true,
+          .in_nccl = [](Primitive primitive) { return !IsRooted(primitive); },
           .is_tree = true};
 }
 

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <vector>
 
 #include "collective/cost_terms.h"
@@ -119,27 +120,29 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
 }
 
 std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
-  const double inside = CeilLog2(shape.per_node);
-  const double outside = CeilLog2(shape.nodes);
+  const auto levels = DoublingLevels::Of(shape);
   const double bytes = 2 * BytesOf(spec);
-  const double share = bytes / shape.per_node * (1 - 1.0 / shape.nodes);
-  return {
-      FoldTerm(shape, BytesOf(spec)),
-      {.inside_steps = 2 * inside, .inside_bytes = bytes * (1 - 1.0 / shape.per_node)},
-      {.outside_steps = 2 * outside, .outside_bytes = share, .node_bytes = share * shape.per_node}};
+  const double left = std::exp2(-levels.inside);  // of the buffer, in the window of a rank
+  const double share = bytes * (left - std::exp2(-levels.inside - levels.outside));
+  return {FoldTerm(shape, BytesOf(spec)),
+          {.inside_steps = 2.0 * levels.inside, .inside_bytes = bytes * (1 - left)},
+          {.outside_steps = 2.0 * levels.outside,
+           .outside_bytes = share,
+           .node_bytes = share * shape.per_node}};
 }
 
 }  // namespace
 
 Algorithm HalvingDoublingAlgorithm() {
-  return {.name = "halving_doubling",
-          .summary = "Rabenseifner: halves exchanged over doubling distances and back",
-          .cost =
-              "all_reduce: 2 log2 p steps, 2(p-1)/p n bytes sent by each rank; two steps and n "
-              "bytes more for some ranks unless p is a power of two",
-          .supports = Supports,
-          .make = Make,
-          .cost_terms = Terms};
+  return {
+      .name = "halving_doubling",
+      .summary = "Rabenseifner: halves exchanged over doubling distances and back",
+      .cost =
+          "all_reduce: 2 floor(log2 p) steps, 2(p-1)/p n bytes sent by each rank; two steps and n "
+          "bytes more for some ranks unless p is a power of two",
+      .supports = Supports,
+      .make = Make,
+      .cost_terms = Terms};
 }
 
 }  // namespace trunkline

@@ -64,9 +64,10 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
 }
 
 std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
-  const double inside = CeilLog2(shape.per_node);
-  const double outside = CeilLog2(shape.nodes);
+  const auto levels = DoublingLevels::Of(shape);
   const double bytes = BytesOf(spec);
+  const double inside = levels.inside;
+  const double outside = levels.outside;
   return {FoldTerm(shape, bytes),
           {.inside_steps = inside, .inside_bytes = inside * bytes},
           {.outside_steps = outside,
@@ -79,7 +80,7 @@ std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape)
 Algorithm RecursiveDoublingAlgorithm() {
   return {.name = "recursive_doubling",
           .summary = "whole buffers exchanged over doubling distances: fewest steps",
-          .cost = "all_reduce: ceil(log2 p) steps of n bytes; two more unless p is a power of two",
+          .cost = "all_reduce: floor(log2 p) steps of n bytes; two more unless p is a power of two",
           .supports = Supports,
           .make = Make,
           .cost_terms = Terms};

@@ -167,7 +167,7 @@ Algorithm RingAlgorithm() {
           .supports = Supports,
           .make = Make,
           .cost_terms = Terms,
-          .in_nccl = true};
+          .in_nccl = Supports};
 }
 
 }  // namespace trunkline

@@ -39,17 +39,17 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
                                         layout.size(), slices);
 }
 
-// Levels inside nodes and levels between them, each with the whole buffer, up and down.
+// Levels inside nodes and levels between them, each with the whole buffer, up and down. The trees
+// of all channels have one root, so its NIC carries each of them.
 std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
   const bool both_ways =
       spec.primitive == Primitive::kAllReduce || spec.primitive == Primitive::kBarrier;
   const double inside = (both_ways ? 2 : 1) * CeilLog2(shape.per_node);
   const double outside = (both_ways ? 2 : 1) * CeilLog2(shape.nodes);
   const double bytes = BytesOf(spec);
-  return {{.inside_steps = inside, .inside_bytes = inside * bytes},
-          {.outside_steps = outside,
-           .outside_bytes = outside * bytes * LargestShare(spec.channels, shape.per_node),
-           .node_bytes = outside * bytes}};
+  return {
+      {.inside_steps = inside, .inside_bytes = inside * bytes},
+      {.outside_steps = outside, .outside_bytes = outside * bytes, .node_bytes = outside * bytes}};
 }
 
 }  // namespace
