@@ -2,7 +2,8 @@
 #
 #   trunkline_embed(trunkline_fabric data/nodes "*.yaml")
 #
-# compiles a table of (name, text) that base's EmbeddedFile("nodes/dgx-h100.yaml") reads.
+# compiles a table of (name, text), k_trunkline_fabric_data_nodes, whose Find("nodes/dgx-h100.yaml")
+# gives one file (src/base/embedded_files.h).
 function(trunkline_embed target folder pattern)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/${pattern})
   string(MAKE_C_IDENTIFIER "${target}_${folder}" stem)

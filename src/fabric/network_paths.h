@@ -6,12 +6,12 @@
 
 #include "trunkline/fabric/fabric.h"
 
-// The minimal ways through the network, from anywhere to every NIC and host.
+// The minimal paths through the network, from anywhere to every NIC and host.
 namespace trunkline {
 
 class NetworkPaths {
  public:
-  // Links out of one device, all on minimal ways to one destination.
+  // Links out of one device, all on minimal paths to one destination.
   struct Ports {
     std::span<const LinkId> links;
     std::uint32_t trunk = Link::kNoTrunk;  // the trunk that all of them belong to
@@ -35,11 +35,11 @@ class NetworkPaths {
     return ends_[end_of_device_[Index(device)]].destination;
   }
 
-  // Links crossed from one attached device to another; kUnreachable when no way exists.
+  // Links crossed from one attached device to another; kUnreachable when no path exists.
   [[nodiscard]] std::uint16_t Distance(DeviceId src, DeviceId dst) const;
 
   // The choices that `at` (a switch, or the attached source) has towards the attached `dst`.
-  // `scratch` is used for rare cases, and must outlive the answer. REQUIRES: a way exists.
+  // `scratch` is used for rare cases, and must outlive the answer. REQUIRES: a path exists.
   [[nodiscard]] Ports Next(DeviceId at, DeviceId dst, std::vector<LinkId>& scratch) const;
 
  private:

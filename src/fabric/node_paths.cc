@@ -28,7 +28,7 @@ bool Forwards(Via via, DeviceKind kind) {
   return kind == DeviceKind::kPcieSwitch || kind == DeviceKind::kCpu;
 }
 
-// The shortest ways from one device to all others: fewest buses, then least latency, then the bus
+// The shortest paths from one device to all others: fewest buses, then least latency, then the bus
 // listed first.
 class ShortestPaths {
  public:
@@ -109,7 +109,7 @@ class PortPaths {
     }
   }
 
-  // False when no way exists.
+  // False when no path exists.
   bool Append(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path) const {
     const bool from_gpu = node_.devices[from].kind == DeviceKind::kGpu;
     const bool to_gpu = node_.devices[to].kind == DeviceKind::kGpu;

@@ -9,7 +9,7 @@
 #include "trunkline/fabric/fabric.h"
 #include "trunkline/fabric/route.h"
 
-// Ways inside a server, found once per distinct server and offset per node.
+// Paths inside a server, found once per distinct server and offset per node.
 namespace trunkline {
 
 // The inside of one node: indices are node-relative.
@@ -54,7 +54,7 @@ class NodePaths {
   [[nodiscard]] std::optional<DeviceId> nic(DeviceId gpu) const;
 
  private:
-  // All ways inside one kind of node.
+  // All paths inside one kind of node.
   struct Shape {
     NodeGraph graph;
     std::vector<std::uint32_t> port_of_device;  // kNoPort: neither endpoint nor NIC

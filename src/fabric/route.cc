@@ -45,7 +45,7 @@ bool IsNetworkEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == 
 
 class Router::Tables {
  public:
-  // The three parts of a way: buses to a NIC, the network, buses from a NIC. A way inside a node
+  // The three parts of a path: buses to a NIC, the network, buses from a NIC. A path inside a node
   // has the first alone.
   struct Legs {
     std::span<const std::uint32_t> from_source = {};
@@ -63,7 +63,7 @@ class Router::Tables {
 
   void AppendInside(DeviceId at, std::span<const std::uint32_t> buses,
                     std::vector<LinkId>& path) const;
-  // The one way of a packet through the network. Returns the place of the first fork that the flow
+  // The one path of a packet through the network. Returns the place of the first fork that the flow
   // is split over link by link, or path.size().
   std::size_t AppendNetwork(DeviceId src, DeviceId dst, std::uint64_t flow,
                             std::vector<LinkId>& path) const;
@@ -78,7 +78,7 @@ class Router::Tables {
     return policy_.balances && ports.links.size() > 1 &&
            !(uses_trunks_ && ports.trunk != Link::kNoTrunk);
   }
-  [[nodiscard]] std::unexpected<Diagnostics> NoWay(DeviceId src, DeviceId dst) const;
+  [[nodiscard]] std::unexpected<Diagnostics> NoPath(DeviceId src, DeviceId dst) const;
 
   const Fabric& fabric_;
   const RoutingPolicyTraits& policy_;
@@ -125,22 +125,22 @@ Result<Router::Tables::Legs> Router::Tables::FindLegs(DeviceId src, DeviceId dst
   }
   const auto source_nic = NicOf(src);
   const auto destination_nic = NicOf(dst);
-  if (!source_nic || !destination_nic) return NoWay(src, dst);
+  if (!source_nic || !destination_nic) return NoPath(src, dst);
   Legs legs{
       .source_nic = *source_nic, .destination_nic = *destination_nic, .crosses_network = true};
   if (legs.source_nic == legs.destination_nic || !network_.attached(legs.source_nic) ||
       !network_.attached(legs.destination_nic) ||
       network_.Distance(legs.source_nic, legs.destination_nic) == NetworkPaths::kUnreachable) {
-    return NoWay(src, dst);
+    return NoPath(src, dst);
   }
   if (src != legs.source_nic) {
     const auto buses = inside_.Find(src, legs.source_nic);
-    if (!buses) return NoWay(src, dst);
+    if (!buses) return NoPath(src, dst);
     legs.from_source = *buses;
   }
   if (dst != legs.destination_nic) {
     const auto buses = inside_.Find(legs.destination_nic, dst);
-    if (!buses) return NoWay(src, dst);
+    if (!buses) return NoPath(src, dst);
     legs.to_destination = *buses;
   }
   return legs;
@@ -177,7 +177,7 @@ Hop Router::Tables::HopOf(LinkId id) const {
 }
 
 void Router::Tables::AppendSplit(DeviceId from, DeviceId dst, std::vector<Hop>& hops) const {
-  // Minimal ways advance one link at a time, so all parts of the flow are equally far along.
+  // Minimal paths advance one link at a time, so all parts of the flow are equally far along.
   std::map<DeviceId, double> parts = {{from, 1.0}};
   std::map<ResourceId, double> weights;
   std::vector<LinkId> scratch;
@@ -201,7 +201,7 @@ void Router::Tables::AppendSplit(DeviceId from, DeviceId dst, std::vector<Hop>& 
 }
 
 // TL1410, with the cut: what the source reaches, and what it does not.
-std::unexpected<Diagnostics> Router::Tables::NoWay(DeviceId src, DeviceId dst) const {
+std::unexpected<Diagnostics> Router::Tables::NoPath(DeviceId src, DeviceId dst) const {
   const std::string what =
       fmt::format("no path from {} to {}", fabric_.name(src), fabric_.name(dst));
   for (DeviceId end : {src, dst}) {
@@ -252,7 +252,7 @@ Rate Router::capacity(ResourceId resource) const { return tables_->capacity(reso
 Result<DeviceId> Router::nic(DeviceId endpoint) const {
   if (const auto nic = tables_->NicOf(endpoint)) return *nic;
   return Error("TL1410", fmt::format("{} reaches no NIC in its node", fabric_->name(endpoint)),
-               "give the node a NIC, and a PCIe way from the GPU to it");
+               "give the node a NIC, and a PCIe path from the GPU to it");
 }
 
 Result<std::vector<LinkId>> Router::FindPath(DeviceId src, DeviceId dst, std::uint64_t flow) const {

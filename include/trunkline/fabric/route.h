@@ -53,11 +53,11 @@ struct RouterOptions {
   std::int64_t payload_bytes = 1;
 };
 
-// Finds the way of a flow through a fabric. Immutable; safe for concurrent readers.
+// Finds the path of a flow through a fabric. Immutable; safe for concurrent readers.
 //
 // Inside a node: NVLink where both ends have it (through the NVSwitch or directly), else PCIe.
 // Between nodes: GPU, PCIe switch, the NIC nearest to the GPU, the network's minimal paths under
-// the policy, and the same way in at the other end; GpuDirect::kOff inserts host memory (the CPU).
+// the policy, and the same inwards at the other end; GpuDirect::kOff inserts host memory (the CPU).
 class Router {
  public:
   // REQUIRES: `fabric` outlives the router; 0 < payload_bytes <= wire_bytes.

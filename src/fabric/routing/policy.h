@@ -9,9 +9,9 @@
 // One routing policy is one file here and one line in registry.cc.
 namespace trunkline {
 
-// What is known where a way forks: at a NIC, a host or a switch.
+// What is known where paths fork: at a NIC, a host or a switch.
 struct PortView {
-  std::uint32_t ports = 0;  // equally short ways
+  std::uint32_t ports = 0;  // equally short paths
   std::uint32_t hop = 0;    // 0 at the source, counting forks and non-forks alike
   std::uint64_t flow = 0;   // hash of seed, source, destination and flow
   std::uint32_t label = 0;  // of the destination, divided by the ports of every fork before
@@ -21,11 +21,11 @@ struct RoutingPolicyTraits {
   RoutingPolicy policy;
   const char* name;
   const char* summary;
-  // Whether a flow takes all minimal ways at once; else it takes the port that `choose` names.
+  // Whether a flow takes all minimal paths at once; else it takes the port that `choose` names.
   bool balances;
-  // Index of the port of a packet's way. REQUIRES: ports > 0.
+  // Index of the port that a packet takes. REQUIRES: ports > 0.
   std::uint32_t (*choose)(const PortView& view);
-  // The share of `link` among the ways out of one device, relative to the other links.
+  // The share of `link` among the ports of one device, relative to the other links.
   double (*share)(const Link& link);
   // What the policy can fill of a trunk.
   Rate (*trunk_capacity)(const Fabric& fabric, std::span<const LinkId> links);
