@@ -78,6 +78,17 @@ std::optional<std::string> TooLarge(const NetworkPlan& plan, const NodeTemplate&
   return std::nullopt;
 }
 
+// Whether the rates of all cables add up to what a Rate holds, so that those of any switch, trunk
+// or cut do.
+bool RatesFit(const Fabric& fabric) {
+  double sum = 0;
+  for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+    const Link& link = fabric.link(LinkId(i));
+    if (link.kind == LinkKind::kNetwork) sum += static_cast<double>(link.rate.bits_per_second());
+  }
+  return sum <= kMaxTotalRate;
+}
+
 // The devices and buses of all nodes; returns the NICs (or hosts), node by node.
 std::vector<DeviceId> AddNodes(FabricBuilder& builder, const NodeTemplate& node,
                                std::uint32_t nodes) {
@@ -127,6 +138,10 @@ Result<BuiltFabric> BuildFabric(const FabricSpec& spec) {
                     .node = *std::move(node),
                     .unit_of_node = std::move(plan->unit_of_node),
                     .bisection = std::move(plan->bisection)};
+  if (!RatesFit(built.fabric)) {
+    return Error("TL1404", "the rates of all cables add up to more than 500 PB/s",
+                 "use fewer or slower cables");
+  }
   if (!spec.faults.empty()) {
     auto faulty = ApplyFaults(built.fabric, spec.faults);
     if (!faulty) return std::unexpected(std::move(faulty.error()));

@@ -93,8 +93,9 @@ inline constexpr double kMaxDevices = 4e6;  // in nodes
 // Routing keeps one record per destination and switch.
 inline constexpr double kMaxRoutingRecords = 1.5e8;
 inline constexpr std::int64_t kMaxRadix = 4096;
-// Of one cable, in bits per second; with kMaxEnds, no sum of rates overflows.
+// In bits per second: of one cable, and of all directions of all cables together.
 inline constexpr double kMaxRate = 1e13;
+inline constexpr double kMaxTotalRate = 4e18;
 
 // TL1404.
 [[nodiscard]] std::unexpected<Diagnostics> TooManyEnds(double ends);

@@ -351,6 +351,8 @@ TEST(Build, NamesWhatIsWrongWithASpec) {
   EXPECT_THAT(ErrorOf("fat-tree:k=4,children=[2,2]"), HasSubstr("both say the shape"));
   EXPECT_THAT(ErrorOf("fat-tree:children=[2,2],parents=[1]"), HasSubstr("parents has 1 levels"));
   EXPECT_THAT(ErrorOf("tree:arity=[2,2],taper=[0]"), HasSubstr("TL1108"));
+  // 64 uplinks of 64 x 10 Tb/s x 1000, both ways: 8.2e19 bit/s, and 64 bits hold 9.2e18.
+  EXPECT_THAT(ErrorOf("tree:arity=[64,64],taper=[0.001],link=10 Tb/s"), HasSubstr("TL1404"));
   EXPECT_THAT(ErrorOf("clos:node=dgx-h100,nodes=8,planes=3"), HasSubstr("do not divide"));
 }
 

@@ -89,10 +89,8 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   plan.nodes = nodes;
   plan.switches = routers;
   plan.destinations = routers;
-  const double per_group = static_cast<double>(shape.group_routers());
   plan.cables = room + routers * (shape.routers + shape.chassis - 2) / 2 +
                 static_cast<double>(shape.groups) * (shape.groups - 1) / 2;
-  if (per_group * per_group * shape.groups > kMaxRoutingRecords) return TooManyEnds(room);
   for (std::uint32_t node = 0; node < nodes; ++node) {
     plan.unit_of_node.push_back(node * nics / (shape.ends * shape.group_routers()));
   }

@@ -107,8 +107,7 @@ const Builder& FatTreeBuilder() {
   static const Builder builder = {
       {"fat-tree",
        "a k-ary fat tree, or a generalised one from children, parents and parallel cables per "
-       "level "
-       "(SimGrid's FAT_TREE)",
+       "level (SimGrid's FAT_TREE)",
        {{"k", FabricKey::Type::kCount, 2, kMaxRadix, "none: children and parents are given",
          "radix of every switch"},
         {"tiers", FabricKey::Type::kCount, 2, 3, "3", "with k: tiers of switches"},

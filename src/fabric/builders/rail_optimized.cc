@@ -48,8 +48,7 @@ const Builder& RailOptimizedBuilder() {
   static const Builder builder = {
       {"rail-optimized",
        "NIC i of every node of a scale unit on leaf i of that unit, spines above, cores above "
-       "those "
-       "where the spines' radix is exceeded",
+       "those where the spines' radix is exceeded",
        {RadixKey(),
         OversubscriptionKey(),
         {"unit", FabricKey::Type::kCount, 1, kMaxRadix, "as many as a leaf has ports for",

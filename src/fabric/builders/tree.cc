@@ -9,7 +9,6 @@ namespace trunkline {
 namespace {
 
 constexpr std::size_t kMaxLevels = 8;
-constexpr double kMaxBundle = 4e18;  // bits per second; twice that still fits a Rate
 
 Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   const auto arity = parameters.Counts("arity");
@@ -46,7 +45,7 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
     const XgftLevel& below = plan.levels.back();
     const double down = static_cast<double>(below.rate.bits_per_second()) * below.children;
     const double up = down / taper[i - 1];
-    if (up < 1 || up > kMaxBundle) {
+    if (up < 1 || up > kMaxTotalRate) {
       return parameters.Fail("taper", "TL1404", "an uplink's rate is out of range",
                              "choose another taper or arity");
     }
