@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/embedded_yaml.h"
+#include "fabric/fabric_reader.h"
 #include "fabric/node_paths.h"
 #include "trunkline/base/check.h"
 
@@ -237,11 +238,11 @@ const std::vector<Accelerator>& Accelerators() {
   return accelerators;
 }
 
-bool IsPath(std::string_view name) {
+}  // namespace
+
+bool IsNodeFile(std::string_view name) {
   return name.find('/') != std::string_view::npos || name.ends_with(kYaml);
 }
-
-}  // namespace
 
 std::vector<std::string> AcceleratorNames() {
   std::vector<std::string> names;
@@ -268,7 +269,7 @@ Result<Accelerator> FindAccelerator(std::string_view name) {
 }
 
 Result<NodeTemplate> FindNodeTemplate(std::string_view name) {
-  if (IsPath(name)) {
+  if (IsNodeFile(name)) {
     auto document = YamlDocument::ReadFile(std::string(name), YamlStyle::kOurs);
     if (!document) return std::unexpected(std::move(document.error()));
     return ReadNode(*std::move(document));

@@ -8,6 +8,7 @@
 #include <optional>
 #include <tuple>
 
+#include "fabric/tier_name.h"
 #include "trunkline/base/check.h"
 
 namespace trunkline {
@@ -106,6 +107,10 @@ const char* ToString(LinkKind kind) {
   return "?";
 }
 
+std::string TierName(std::uint8_t tier) {
+  return tier < kTierNames.size() ? kTierNames[tier] : fmt::format("tier{}", tier);
+}
+
 std::span<const LinkId> Fabric::out(DeviceId id) const {
   const std::size_t begin = out_begin_[Index(id)];
   const std::size_t end = out_begin_[Index(id) + 1];
@@ -117,8 +122,7 @@ std::string Fabric::name(DeviceId id) const {
   if (d.kind == DeviceKind::kHost) return fmt::format("host-{}", d.node);
   if (d.kind != DeviceKind::kSwitch)
     return fmt::format("{}:{}/{}", ToString(d.kind), d.node, d.local);
-  if (d.tier < kTierNames.size()) return fmt::format("{}-{}", kTierNames[d.tier], d.local);
-  return fmt::format("tier{}-{}", d.tier, d.local);
+  return fmt::format("{}-{}", TierName(d.tier), d.local);
 }
 
 std::vector<DeviceId> Fabric::Find(std::string_view name) const {

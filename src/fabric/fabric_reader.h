@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "base/yaml_reader.h"
 #include "trunkline/fabric/build.h"
 
@@ -9,5 +11,8 @@ namespace trunkline {
 // `fabric:` mapping into `spec`; problems are noted in the document. A key of another kind is
 // refused by name.
 void ReadFabricSpec(const YamlMap& map, FabricSpec& spec);
+
+// Whether the name of a node template is the path of a file: it contains '/' or ends in .yaml.
+[[nodiscard]] bool IsNodeFile(std::string_view name);
 
 }  // namespace trunkline

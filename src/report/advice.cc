@@ -11,6 +11,12 @@
 #include "report/table.h"
 
 namespace trunkline {
+
+double PipelineBubbleShare(const TrainingPlan& plan, std::int64_t micro_batches) {
+  const auto idle = static_cast<double>(plan.pp - 1);
+  return idle / (static_cast<double>(plan.vp * micro_batches) + idle);
+}
+
 namespace {
 
 struct Suggestion {
@@ -116,15 +122,6 @@ std::string MemoryAdvice(const RunResult& result) {
                       Humanize(fullest->activations));
   return text;
 }
-
-}  // namespace
-
-double PipelineBubbleShare(const TrainingPlan& plan, std::int64_t micro_batches) {
-  const auto idle = static_cast<double>(plan.pp - 1);
-  return idle / (static_cast<double>(plan.vp * micro_batches) + idle);
-}
-
-namespace {
 
 void SuggestTrainingChanges(const RunResult& result, std::vector<Suggestion>& out) {
   SuggestBubble(result, out);

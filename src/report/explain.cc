@@ -71,7 +71,7 @@ Factor FactorOf(Primitive primitive, std::uint32_t n) {
   }
 }
 
-// One kind of collective of the run: of a step, or the last (largest) of a table.
+// One kind of collective of the run: of a step, or the last of a table.
 struct Usage {
   std::string name;
   const CollectiveRow& row;
@@ -267,14 +267,12 @@ void AddIterationFigures(const RunResult& result, Question& q) {
          fmt::format("{} / {}", Duration(iteration.bubble), Duration(iteration.time)),
          Percent(Ratio(iteration.bubble, iteration.time))});
   }
-  const auto gpus = static_cast<double>(plan.ranks());
   q.figures.push_back(
       {"MFU", "model FLOPs / (step × GPUs × peak)",
        fmt::format("{} / ({} × {} × {})", Humanize(training.model_flops_per_step, kFigureDigits),
                    Duration(iteration.time), plan.ranks(),
                    Humanize(training.peak_per_gpu, kFigureDigits)),
-       Percent(training.model_flops_per_step.count() /
-               (iteration.time.seconds() * gpus * training.peak_per_gpu.per_second()))});
+       Percent(iteration.mfu)});
 }
 
 Question System(const RunResult& result) {

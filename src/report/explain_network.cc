@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <tuple>
 
 #include "report/names.h"
 #include "report/table.h"
+#include "trunkline/fabric/analysis.h"
 
 namespace trunkline {
 namespace {
@@ -64,51 +64,29 @@ std::string PathNames(const Fabric& fabric, const std::vector<LinkId>& path) {
 Figure PathLatency(const Fabric& fabric, const std::vector<LinkId>& path) {
   Time sum;
   std::string numbers;
+  const auto add = [&](Time latency) {
+    if (latency == Time()) return;
+    sum += latency;
+    numbers += (numbers.empty() ? "" : " + ") + ToString(latency);
+  };
   for (const LinkId link : path) {
-    sum += fabric.link(link).latency;
-    numbers += (numbers.empty() ? "" : " + ") + ToString(fabric.link(link).latency);
+    add(fabric.link(link).latency);
+    if (link != path.back()) add(fabric.device(fabric.link(link).to).latency);
   }
-  return {"latency of that path", "sum over its links", numbers, ToString(sum)};
+  return {"latency of that path", "sum over its links and the devices between them", numbers,
+          ToString(sum)};
 }
 
 Figure NarrowestOnPath(const Fabric& fabric, const std::vector<LinkId>& path) {
   std::string numbers;
   LinkId narrowest = path.front();
   for (const LinkId link : path) {
-    numbers += (numbers.empty() ? "" : ", ") + LinkRate(fabric.link(link));
+    numbers +=
+        (numbers.empty() ? "" : ", ") + LinkRate(fabric.link(link).kind, fabric.link(link).rate);
     if (fabric.link(link).rate < fabric.link(narrowest).rate) narrowest = link;
   }
-  return {"rate of that path", "min over its links", numbers, LinkRate(fabric.link(narrowest))};
-}
-
-// Rate towards the tier below (servers for leaves) and above, summed over one switch.
-struct TierRates {
-  DeviceId device{};
-  Rate down;
-  Rate up;
-};
-
-// Of each tier with links upwards, the switch whose down/up ratio is worst.
-std::map<int, TierRates> WorstOfTiers(const Fabric& fabric) {
-  std::map<int, TierRates> worst;
-  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
-    const Device& device = fabric.device(DeviceId(i));
-    if (device.kind != DeviceKind::kSwitch) continue;
-    TierRates rates{.device = DeviceId(i), .down = {}, .up = {}};
-    for (const LinkId id : fabric.out(DeviceId(i))) {
-      const Link& link = fabric.link(id);
-      const int other = fabric.device(link.to).tier;
-      if (other < device.tier) rates.down = rates.down + link.rate;
-      if (other > device.tier) rates.up = rates.up + link.rate;
-    }
-    if (rates.up == Rate()) continue;
-    const auto ratio = [](const TierRates& r) {
-      return r.down.bytes_per_second() / r.up.bytes_per_second();
-    };
-    const auto [entry, added] = worst.try_emplace(device.tier, rates);
-    if (!added && ratio(rates) > ratio(entry->second)) entry->second = rates;
-  }
-  return worst;
+  return {"rate of that path", "min over its links", numbers,
+          LinkRate(fabric.link(narrowest).kind, fabric.link(narrowest).rate)};
 }
 
 const char* PolicyMeaning(RoutingPolicy policy) {
@@ -135,12 +113,11 @@ Protocol UsedProtocol(const RunResult& result) {
 Figure BusiestLink(const RunResult& result) {
   const LinkRow& row = result.links.front();
   const Link& link = result.fabric->link(row.link);
-  const double capacity = link.rate.bytes_per_second() * result.time.seconds();
   return {fmt::format("use of the narrowest link, {}", LinkName(*result.fabric, row.link)),
           "bytes / (rate × time)",
-          fmt::format("{} / ({} × {})", Humanize(Bytes(row.bytes), kFigureDigits), LinkRate(link),
-                      Humanize(result.time, kFigureDigits)),
-          Percent(static_cast<double>(row.bytes) / capacity)};
+          fmt::format("{} / ({} × {})", Humanize(Bytes(row.bytes), kFigureDigits),
+                      LinkRate(link.kind, link.rate), Humanize(result.time, kFigureDigits)),
+          Percent(row.utilisation)};
 }
 
 }  // namespace
@@ -214,11 +191,12 @@ Question ExplainTopology(const RunResult& result) {
     }
   }
   if (!result.fabric) return q;
-  for (const auto& [tier, rates] : WorstOfTiers(*result.fabric)) {
-    q.figures.push_back(
-        {fmt::format("oversubscription of the {} tier", DeviceClass(*result.fabric, rates.device)),
-         "rate down / rate up", fmt::format("{} / {}", ToString(rates.down), ToString(rates.up)),
-         fmt::format("{:.4g}", rates.down.bytes_per_second() / rates.up.bytes_per_second())});
+  for (const TierSummary& tier : CountParts(*result.fabric).tiers) {
+    if (tier.up == Rate()) continue;
+    q.figures.push_back({fmt::format("oversubscription of the {} tier", tier.name),
+                         "rate down / rate up",
+                         fmt::format("{} / {}", ToString(tier.down), ToString(tier.up)),
+                         fmt::format("{:.4g}", tier.oversubscription)});
   }
   if (!result.links.empty() && result.time > Time()) q.figures.push_back(BusiestLink(result));
   return q;

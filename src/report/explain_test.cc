@@ -50,8 +50,8 @@ TEST(Explain, PutsTheNumbersOfTheRunIntoItsFormulas) {
   EXPECT_EQ(figures["payload share of a full packet"].value, "99.37 %");
   // Four NICs of 400 Gb/s below, one cable of 800 Gb/s above.
   EXPECT_EQ(figures["oversubscription of the leaf tier"].value, "2");
-  // 300 + 500 + 600 + 600 + 500 + 300 ns.
-  EXPECT_EQ(figures["latency of that path"].value, "2.8 us");
+  // 300 + 500 + 600 + 600 + 500 + 300 ns of links, three times 400 ns of switches.
+  EXPECT_EQ(figures["latency of that path"].value, "4 us");
   EXPECT_EQ(figures["use of the narrowest link, leaf-0 -> spine-0"].value, "25.0 %");
   // 3 / (8 + 3) in the closed form, 90 of 365 ms in the run.
   EXPECT_EQ(figures["bubble of equal stages and free transfers"].value, "27.3 %");

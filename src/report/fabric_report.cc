@@ -6,15 +6,11 @@
 #include <utility>
 
 #include "report/json_writer.h"
+#include "report/names.h"
 #include "report/table.h"
 
 namespace trunkline {
 namespace {
-
-// Networks are spoken of in Gb/s, what is inside a server in GB/s.
-std::string HopRate(const PathHop& hop) {
-  return hop.kind == LinkKind::kNetwork ? ToString(hop.rate) : Humanize(hop.rate);
-}
 
 std::string Line(const char* name, const std::string& value) {
   return fmt::format("{:<18}{}\n", name, value);
@@ -58,8 +54,8 @@ std::string PathTable(const PathReport& path) {
                {"forwarding"},
                {"balanced over"}});
   for (const PathHop& hop : path.hops) {
-    table.Add({hop.from, hop.to, ToString(hop.kind), HopRate(hop), Humanize(hop.latency),
-               hop.forwarding > Time() ? Humanize(hop.forwarding) : "",
+    table.Add({hop.from, hop.to, ToString(hop.kind), LinkRate(hop.kind, hop.rate),
+               Humanize(hop.latency), hop.forwarding > Time() ? Humanize(hop.forwarding) : "",
                hop.parallel > 1 ? fmt::format("{} links", hop.parallel) : ""});
   }
   return table.Text("  ") + fmt::format("  latency {}, a lone flow gets {}\n",

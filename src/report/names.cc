@@ -38,8 +38,8 @@ std::string Bandwidth(double bytes_per_second) {
   return Humanize(Rate::BitsPerSecond(std::llround(8 * bytes_per_second)));
 }
 
-std::string LinkRate(const Link& link) {
-  return link.kind == LinkKind::kNetwork ? ToString(link.rate) : Humanize(link.rate);
+std::string LinkRate(LinkKind kind, Rate rate) {
+  return kind == LinkKind::kNetwork ? ToString(rate) : Humanize(rate);
 }
 
 double Ratio(Time a, Time b) {

@@ -18,7 +18,7 @@ namespace trunkline {
 // "48.67 GB/s".
 [[nodiscard]] std::string Bandwidth(double bytes_per_second);
 // As people name it: networks in Gb/s, what is inside a server in GB/s.
-[[nodiscard]] std::string LinkRate(const Link& link);
+[[nodiscard]] std::string LinkRate(LinkKind kind, Rate rate);
 // The ratio of two times; 0 when the second is 0.
 [[nodiscard]] double Ratio(Time a, Time b);
 

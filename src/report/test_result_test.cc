@@ -14,6 +14,7 @@ constexpr Time kForward = Milliseconds(10);
 constexpr Time kBackward = Milliseconds(20);
 constexpr Time kReduce = Milliseconds(30);
 constexpr Time kUpdate = Milliseconds(5);
+constexpr Time kForwarding = Time::Nanoseconds(400);  // of a switch
 
 enum Label : std::uint16_t {
   kForwardLabel,
@@ -97,9 +98,11 @@ Fabric TwoLeaves() {
                        LinkKind::kPcie);
     }
   }
-  const DeviceId spine = builder.AddDevice({DeviceKind::kSwitch, 2, Device::kNoNode, 0});
+  const DeviceId spine =
+      builder.AddDevice({DeviceKind::kSwitch, 2, Device::kNoNode, 0, kForwarding});
   for (std::uint32_t node = 0; node < 2; ++node) {
-    const DeviceId leaf = builder.AddDevice({DeviceKind::kSwitch, 1, Device::kNoNode, node});
+    const DeviceId leaf =
+        builder.AddDevice({DeviceKind::kSwitch, 1, Device::kNoNode, node, kForwarding});
     for (std::uint32_t local = 0; local < kGpusPerNode; ++local) {
       builder.AddCable(nics[node * kGpusPerNode + local], leaf, Rate::GigabitsPerSecond(400),
                        Time::Nanoseconds(500), LinkKind::kNetwork);

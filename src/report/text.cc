@@ -168,9 +168,9 @@ void AddLinks(Page& page, const RunResult& result, std::size_t limit) {
   for (std::size_t i = 0; i < shown; ++i) {
     const LinkClass& entry = classes[i];
     table.Add({LinkName(*result.fabric, entry.worst), ToString(entry.kind),
-               LinkRate(result.fabric->link(entry.worst)), Percent(entry.worst_utilisation),
-               Percent(entry.mean_utilisation), fmt::format("{}", entry.links),
-               BarOf(entry.worst_utilisation)});
+               LinkRate(entry.kind, result.fabric->link(entry.worst).rate),
+               Percent(entry.worst_utilisation), Percent(entry.mean_utilisation),
+               fmt::format("{}", entry.links), BarOf(entry.worst_utilisation)});
   }
   page.Add(table);
 }

@@ -19,9 +19,11 @@ struct TierSummary {
   std::uint64_t switches = 0;
   std::uint64_t cables_up = 0;  // to higher tiers
   std::uint32_t ports = 0;      // of the switch with the most cables
-  // Downward over upward rate of the worst switch; sideways cables count as upward. 0: nothing
-  // leads up.
+  // Downward over upward rate of the worst switch, and these rates; sideways cables count as
+  // upward. 0: nothing leads up.
   double oversubscription = 0;
+  Rate down = {};
+  Rate up = {};
 };
 
 struct FabricCounts {

@@ -61,6 +61,20 @@ TEST(Counts, OversubscriptionOfLlama3IsOneToSevenAboveThePods) {
   EXPECT_NEAR(counts.oversubscription, 7, 1e-9);
 }
 
+TEST(Counts, RatesOfATierAreThoseOfItsWorstSwitch) {
+  const FabricCounts counts = CountParts(Build("tree:arity=[4,2],taper=[4],link=100 Gb/s").fabric);
+  EXPECT_EQ(counts.tiers[0].down, Rate::GigabitsPerSecond(400));
+  EXPECT_EQ(counts.tiers[0].up, Rate::GigabitsPerSecond(100));
+  EXPECT_EQ(counts.tiers[1].up, Rate());
+}
+
+TEST(Counts, TiersAboveTheCoreHaveNamesOfTheirOwn) {
+  const FabricCounts counts = CountParts(Build("tree:arity=[2,2,2,2,2]").fabric);
+  std::vector<std::string> names;
+  for (const TierSummary& tier : counts.tiers) names.push_back(tier.name);
+  EXPECT_THAT(names, ::testing::ElementsAre("leaf", "spine", "core", "tier4", "tier5"));
+}
+
 TEST(Counts, OversubscriptionOfAHpnTorIsThePublishedRatio) {
   const FabricCounts counts =
       CountParts(Build("rail-optimized:node=dgx-h100,nodes=1920,unit=128,ports=2,link=200 Gb/s,"

@@ -2,29 +2,17 @@
 #include <map>
 
 #include "fabric/network_paths.h"
+#include "fabric/tier_name.h"
 #include "trunkline/fabric/analysis.h"
 
 namespace trunkline {
 namespace {
 
-const char* TierName(std::uint8_t tier) {
-  switch (tier) {
-    case 1:
-      return "leaf";
-    case 2:
-      return "spine";
-    case 3:
-      return "core";
-    default:
-      return "switch";
-  }
-}
-
-// Rates of one switch, in bits per second.
+// Rates of one switch.
 struct SwitchRates {
-  double down = 0;
-  double up = 0;
-  double sideways = 0;
+  Rate down;
+  Rate up;
+  Rate sideways;
 };
 
 SwitchRates RatesOf(const Fabric& fabric, DeviceId id, TierSummary& tier) {
@@ -33,19 +21,29 @@ SwitchRates RatesOf(const Fabric& fabric, DeviceId id, TierSummary& tier) {
   for (LinkId out : fabric.out(id)) {
     const Link& link = fabric.link(out);
     const Device& to = fabric.device(link.to);
-    const auto rate = static_cast<double>(link.rate.bits_per_second());
     ++ports;
     if (to.kind != DeviceKind::kSwitch || to.tier < tier.tier) {
-      rates.down += rate;
+      rates.down = rates.down + link.rate;
     } else if (to.tier > tier.tier) {
-      rates.up += rate;
+      rates.up = rates.up + link.rate;
       ++tier.cables_up;
     } else {
-      rates.sideways += rate;
+      rates.sideways = rates.sideways + link.rate;
     }
   }
   tier.ports = std::max(tier.ports, ports);
   return rates;
+}
+
+// Keeps the rates of the switch with the largest ratio.
+void NoteOversubscription(const SwitchRates& rates, TierSummary& tier) {
+  const Rate out = rates.up + rates.sideways;
+  if (out == Rate()) return;
+  const double ratio = rates.down.bytes_per_second() / out.bytes_per_second();
+  if (tier.up != Rate() && ratio <= tier.oversubscription) return;
+  tier.oversubscription = ratio;
+  tier.down = rates.down;
+  tier.up = out;
 }
 
 }  // namespace
@@ -64,9 +62,8 @@ FabricCounts CountParts(const Fabric& fabric) {
     tier.tier = device.tier;
     ++tier.switches;
     const SwitchRates rates = RatesOf(fabric, DeviceId(i), tier);
-    const double out = rates.up + rates.sideways;
-    if (out > 0) tier.oversubscription = std::max(tier.oversubscription, rates.down / out);
-    upward[device.tier] += rates.up;
+    NoteOversubscription(rates, tier);
+    upward[device.tier] += rates.up.bytes_per_second();
   }
   for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
     const Link& link = fabric.link(LinkId(i));
@@ -74,7 +71,7 @@ FabricCounts CountParts(const Fabric& fabric) {
     const bool between_switches = fabric.device(link.from).kind == DeviceKind::kSwitch &&
                                   fabric.device(link.to).kind == DeviceKind::kSwitch;
     ++(between_switches ? counts.switch_cables : counts.host_cables);
-    if (!between_switches) injection += static_cast<double>(link.rate.bits_per_second());
+    if (!between_switches) injection += link.rate.bytes_per_second();
   }
   for (auto& [number, tier] : tiers) {
     tier.name = TierName(number);
