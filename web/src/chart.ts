@@ -8,6 +8,7 @@ import {ticks} from './timeline';
 const kWidth = 720;
 const kHeight = 260;
 const kLeft = 44;
+const kRight = 16;
 const kBottom = 30;
 const kTop = 12;
 
@@ -17,7 +18,7 @@ export function busbwChart(rows: CollectiveRow[]): SVGElement {
   const most = Math.max(...sizes);
   const top = Math.max(...rows.map(row => row.busbw_Bps), 1) / 1e9 * 1.08;
   const x = (size: number) =>
-      kLeft + ((size - least) / Math.max(most - least, 1)) * (kWidth - kLeft - 16);
+      kLeft + ((size - least) / Math.max(most - least, 1)) * (kWidth - kLeft - kRight);
   const y = (value: number) => kHeight - kBottom - (value / top) * (kHeight - kBottom - kTop);
   const chart = s('svg', {
     viewBox: `0 0 ${kWidth} ${kHeight}`,
@@ -27,7 +28,7 @@ export function busbwChart(rows: CollectiveRow[]): SVGElement {
   });
   for (const tick of ticks(0, top, 5)) {
     chart.append(
-        s('line', {x1: kLeft, x2: kWidth - 16, y1: y(tick), y2: y(tick), class: 'rule'}),
+        s('line', {x1: kLeft, x2: kWidth - kRight, y1: y(tick), y2: y(tick), class: 'rule'}),
         s('text', {x: kLeft - 8, y: y(tick) + 4, class: 'tick end'}, `${+ tick.toFixed(6)}`));
   }
   const every = Math.max(Math.round((most - least) / 6), 1);
