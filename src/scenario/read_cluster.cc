@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <utility>
 
 #include "fabric/fabric_reader.h"
 #include "scenario/reader.h"
@@ -25,6 +26,12 @@ void ReadFabric(const YamlMap& cluster, FabricSpec& spec, std::vector<std::strin
       value->Adopt(parsed.error());
       return;
     }
+    for (const auto& [key, twice] : {std::pair("node", !parsed->node.empty() && !spec.node.empty()),
+                                     std::pair("nodes", parsed->nodes > 0 && spec.nodes > 0)}) {
+      if (!twice) continue;
+      value->Error("TL1105", fmt::format("'{}' is given beside the fabric and in it", key),
+                   "keep one of them");
+    }
     if (parsed->node.empty()) parsed->node = spec.node;
     if (parsed->nodes == 0) parsed->nodes = spec.nodes;
     spec = std::move(*parsed);
@@ -34,6 +41,11 @@ void ReadFabric(const YamlMap& cluster, FabricSpec& spec, std::vector<std::strin
   if (!map) return;
   RefuseReserved(*map, "file", "a fabric from a file");
   RefuseReserved(*map, "format", "a fabric from a file");
+  if (const auto inside = map->Find("switch"); inside && inside->is_map()) {
+    for (const char* key : {"buffer", "cut_through", "classes", "pfc", "ecn", "vl"}) {
+      RefuseReserved(*inside->AsMap(), key, "the inside of a switch");
+    }
+  }
   ReadFabricSpec(*map, spec);
 }
 
@@ -49,8 +61,13 @@ void ReadTransport(const YamlMap& cluster, ClusterSpec& spec) {
   spec.transport = kind ? DefaultTransport(*kind) : IdealTransport();
   spec.transport_name = name;
   if (!transport) return;
-  if (transport->Read("mtu", spec.transport.mtu) && spec.transport.mtu > Bytes(65'536)) {
-    transport->Find("mtu")->Error("TL1108", "an MTU above 64 KiB", "write 4096 B, say");
+  if (const auto mtu = transport->Find("mtu"); mtu && mtu->Read(spec.transport.mtu)) {
+    if (spec.transport.mtu > Bytes(65'536)) {
+      mtu->Error("TL1108", "an MTU above 64 KiB", "write 4096 B, say");
+    } else if (!kind) {
+      mtu->Error("TL1207", "the ideal transport has no packets, hence no MTU",
+                 "remove the key; nothing would read it");
+    }
   }
   RefuseReserved(*transport, "queue_pairs", "a number of queue pairs");
   RefuseReserved(*transport, "congestion_control", "congestion control");
@@ -111,12 +128,15 @@ void ReadFaults(const YamlMap& root, FabricSpec& spec) {
   }
 }
 
-void ReadCluster(const YamlMap& cluster, FabricSpec& fabric, Scenario& scenario) {
+void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fabric,
+                 Scenario& scenario) {
   static const Words<PlacementKind> kPlacements = {{"packed", PlacementKind::kPacked},
                                                    {"random", PlacementKind::kRandom}};
   static const Words<GpuDirect> kGpuDirect = {{"true", GpuDirect::kOn}, {"false", GpuDirect::kOff}};
   ClusterSpec& spec = scenario.cluster;
-  cluster.Read("node", fabric.node);
+  if (const auto node = cluster.Find("node"); node && node->Read(fabric.node)) {
+    if (IsNodeFile(fabric.node)) fabric.node = PathBeside(file, *node);
+  }
   cluster.Read("nodes", fabric.nodes, IntRange{.min = 1, .max = 1'000'000});
   ReadFabric(cluster, fabric, scenario.assumptions);
   if (fabric.routing) spec.routing = *fabric.routing;

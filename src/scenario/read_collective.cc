@@ -6,6 +6,8 @@
 namespace trunkline {
 namespace {
 
+constexpr std::int64_t kMostRanks = 10'000'000;
+
 struct ElementType {
   std::string name;
   std::uint32_t bytes = 0;
@@ -23,18 +25,11 @@ const Words<ElementType>& ElementTypes() {
   return kTypes;
 }
 
-std::string PrimitiveNames() {
-  std::string names;
-  for (int i = 0; i <= static_cast<int>(Primitive::kBarrier); ++i) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", ToString(static_cast<Primitive>(i)));
-  }
-  return names;
-}
-
-void ReadPrimitive(const YamlMap& map, CollectiveJob& job) {
+// False when it is not known which primitive runs.
+bool ReadPrimitive(const YamlMap& map, CollectiveJob& job) {
   const auto value = map.Required("primitive");
   std::string text;
-  if (!value || !value->Read(text)) return;
+  if (!value || !value->Read(text)) return false;
   const auto primitive = ParsePrimitive(text);
   if (!primitive) {
     std::vector<std::string> known;
@@ -43,14 +38,17 @@ void ReadPrimitive(const YamlMap& map, CollectiveJob& job) {
     }
     const std::string match = ClosestMatch(text, known);
     value->Error("TL1109", fmt::format("'{}' is no collective", text),
-                 match.empty() ? "choose one of: " + PrimitiveNames()
+                 match.empty() ? fmt::format("choose one of: {}", fmt::join(known, ", "))
                                : fmt::format("did you mean '{}'?", match));
-  } else if (*primitive == Primitive::kAllToAllV) {
+    return false;
+  }
+  if (*primitive == Primitive::kAllToAllV) {
     value->Error("TL1202", "all_to_all_v needs a matrix of sizes, which scenarios do not hold yet",
                  "use all_to_all");
-  } else {
-    job.primitive = *primitive;
+    return false;
   }
+  job.primitive = *primitive;
+  return true;
 }
 
 // One `size`, a list of `sizes`, or from … to by a factor.
@@ -70,14 +68,18 @@ void ReadSizes(const YamlMap& map, CollectiveJob& job) {
   const auto sizes = map.Find("sizes");
   const auto from = map.Find("from");
   const auto to = map.Find("to");
+  const bool stepped = from || to || map.Has("factor");
   std::int64_t factor = 2;
   map.Read("factor", factor, IntRange{.min = 2, .max = 1024});
-  if (int{size.has_value()} + int{sizes.has_value()} + int{from || to} != 1) {
-    if (job.primitive != Primitive::kBarrier) {
-      map.Error("TL1205", "the sizes to run are not given exactly once",
-                "write one of `size: 1 GiB`, `sizes: [1 MiB, 1 GiB]` or `from: 8 B` with "
-                "`to: 8 GiB` and `factor: 2`");
-    }
+  const int given = int{size.has_value()} + int{sizes.has_value()} + int{stepped};
+  if (job.primitive == Primitive::kBarrier) {
+    if (given > 0) map.Error("TL1205", "a barrier moves no data", "remove its sizes");
+    return;
+  }
+  if (given != 1 || (stepped && !(from && to))) {
+    map.Error("TL1205", "the sizes to run are not given exactly once",
+              "write one of `size: 1 GiB`, `sizes: [1 MiB, 1 GiB]` or `from: 8 B` with "
+              "`to: 8 GiB` and `factor: 2`");
     return;
   }
   if (size) bounded(*size);
@@ -90,12 +92,10 @@ void ReadSizes(const YamlMap& map, CollectiveJob& job) {
                    fmt::format("write from 1 to {} sizes", kMostSizes));
     }
   }
-  if (!from && !to) return;
-  const auto first = from ? map.Required("from") : map.Required("to");
-  bounded(*first);
-  const std::size_t count = job.sizes.size();
-  if (to) bounded(*to);
-  if (count == 0 || (to && job.sizes.size() != count + 1)) return;
+  if (!stepped) return;
+  bounded(*from);
+  bounded(*to);
+  if (job.sizes.size() < 2) return;
   const Bytes last = job.sizes.back();
   if (last < job.sizes.front()) {
     to->Error("TL1205", "`to` is smaller than `from`", "exchange the two");
@@ -107,21 +107,22 @@ void ReadSizes(const YamlMap& map, CollectiveJob& job) {
   }
 }
 
-void ReadAlgorithm(const YamlMap& map, CollectiveJob& job) {
+// `known`: the primitive is.
+void ReadAlgorithm(const YamlMap& map, bool known, CollectiveJob& job) {
   const auto value = map.Find("algorithm");
-  if (!value || !value->Read(job.algorithm) || job.algorithm == "auto") return;
-  std::vector<std::string> known = {"auto"};
+  if (!value || !value->Read(job.algorithm) || job.algorithm == "auto" || !known) return;
+  std::vector<std::string> choices = {"auto"};
   for (const Algorithm& algorithm : Algorithms()) {
-    if (algorithm.supports(job.primitive)) known.emplace_back(algorithm.name);
+    if (algorithm.supports(job.primitive)) choices.emplace_back(algorithm.name);
   }
   const Algorithm* algorithm = FindAlgorithm(job.algorithm);
   if (algorithm != nullptr && algorithm->supports(job.primitive)) return;
-  const std::string match = ClosestMatch(job.algorithm, known);
+  const std::string match = ClosestMatch(job.algorithm, choices);
   value->Error(
       "TL1109",
       fmt::format("{} does not do {}", algorithm ? job.algorithm : "'" + job.algorithm + "'",
                   ToString(job.primitive)),
-      match.empty() ? fmt::format("choose one of: {}", fmt::join(known, ", "))
+      match.empty() ? fmt::format("choose one of: {}", fmt::join(choices, ", "))
                     : fmt::format("did you mean '{}'?", match));
 }
 
@@ -135,9 +136,9 @@ void ReadCollective(const YamlValue& value, std::int64_t endpoints, Scenario& sc
   const auto map = value.AsMap();
   if (!map) return;
   CollectiveJob job;
-  ReadPrimitive(*map, job);
+  const bool known = ReadPrimitive(*map, job);
   ReadSizes(*map, job);
-  ReadAlgorithm(*map, job);
+  ReadAlgorithm(*map, known, job);
   map->Read("protocol", job.protocol, kProtocols);
   map->Read("channels", job.channels, IntRange{.min = 1, .max = 64});
   ElementType type{"float", 4};
@@ -147,13 +148,14 @@ void ReadCollective(const YamlValue& value, std::int64_t endpoints, Scenario& sc
 
   job.ranks = static_cast<std::uint32_t>(endpoints);
   if (const auto ranks = map->Find("ranks")) {
-    if (ranks->Read(job.ranks, IntRange{.min = 1, .max = 10'000'000}) && endpoints > 0 &&
+    if (ranks->Read(job.ranks, IntRange{.min = 1, .max = kMostRanks}) && endpoints > 0 &&
         job.ranks > endpoints) {
       ranks->Error("TL1206", fmt::format("{} ranks on {} endpoints", job.ranks, endpoints),
                    "use more nodes or fewer ranks");
     }
   }
-  map->Read("root", job.root, IntRange{.min = 0, .max = std::int64_t{job.ranks} - 1});
+  const std::int64_t roots = job.ranks > 0 ? job.ranks : kMostRanks;  // 0: no cluster was built
+  map->Read("root", job.root, IntRange{.min = 0, .max = roots - 1});
   for (Bytes& size : job.sizes) {
     // nccl-tests rounds down to whole elements; nothing smaller than one is sent.
     const std::int64_t whole = size.count() - size.count() % job.element_bytes;

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <map>
 
 #include "scenario/reader.h"
+#include "trunkline/collective/algorithm.h"
 
 namespace trunkline {
 namespace {
@@ -68,11 +68,12 @@ void ReadNumerics(const YamlMap& training, TrainingPlan& plan) {
   training.Read("flash_attention", plan.flash_attention);
 }
 
-// Relative to the scenario when `name` is written in it, to the current folder when it comes from
-// the command line.
-std::string PathBeside(const std::string& file, const YamlValue& name) {
-  if (name.where().file != file) return name.text();
-  return (std::filesystem::path(file).parent_path() / name.text()).string();
+Words<std::string> AlgorithmWords() {
+  Words<std::string> words = {{"auto", "auto"}};
+  for (const Algorithm& algorithm : Algorithms()) {
+    words.emplace_back(algorithm.name, algorithm.name);
+  }
+  return words;
 }
 
 // The key that a contradiction of the plan is about: where its message points.
@@ -110,8 +111,9 @@ void ReadTraining(const std::string& file, const YamlValue& value, std::int64_t 
   ReadNumerics(*training, plan);
   ReadOverlap(*training, plan);
   if (const auto algorithms = training->Map("algorithms")) {
-    algorithms->Read("tp", plan.tp_algorithm);
-    algorithms->Read("dp", plan.dp_algorithm);
+    static const Words<std::string> kAlgorithms = AlgorithmWords();
+    algorithms->Read("tp", plan.tp_algorithm, kAlgorithms);
+    algorithms->Read("dp", plan.dp_algorithm, kAlgorithms);
   }
 
   const auto model_name = training->Required("model");

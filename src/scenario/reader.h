@@ -13,9 +13,15 @@ namespace trunkline {
 // Refuses a key of the contract that no model reads yet. TL1202.
 void RefuseReserved(const YamlMap& map, std::string_view key, const std::string& what);
 
-void ReadCluster(const YamlMap& cluster, FabricSpec& fabric, Scenario& scenario);
+// The file that `name`, a word of the scenario `file`, names: relative to the scenario when it is
+// written there, to the current folder when it comes from the command line.
+[[nodiscard]] std::string PathBeside(const std::string& file, const YamlValue& name);
+
+// `file` is the scenario's path.
+void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fabric,
+                 Scenario& scenario);
 void ReadFaults(const YamlMap& root, FabricSpec& spec);
-// `file` is the scenario's path; `endpoints` are those of the cluster, 0 when it could not be
+// `endpoints` are those of the cluster, 0 when it could not be
 // built.
 void ReadTraining(const std::string& file, const YamlValue& training, std::int64_t endpoints,
                   Scenario& scenario);

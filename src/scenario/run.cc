@@ -139,7 +139,7 @@ class Run {
     return {};
   }
 
-  // Time, bound, links and timeline of the result are those of the last, largest size.
+  // Time, bound, links and timeline of the result are those of the last size.
   Result<void> RunCollective(const CollectiveJob& job) {
     if (auto placed = Place(job.ranks); !placed) return placed;
     std::vector<RankId> members;

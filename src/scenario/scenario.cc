@@ -51,7 +51,7 @@ class Reader {
     if (!cluster) return;
     FabricSpec spec;
     const std::size_t before = document_.error_count();
-    ReadCluster(*cluster, spec, scenario_);
+    ReadCluster(file_, *cluster, spec, scenario_);
     ReadFaults(root, spec);
     if (document_.error_count() > before) return;
     auto built = BuildFabric(spec);
@@ -97,6 +97,11 @@ const char* ToString(EngineKind kind) { return kind == EngineKind::kFlow ? "flow
 void RefuseReserved(const YamlMap& map, std::string_view key, const std::string& what) {
   map.Refuse(key, "TL1202", fmt::format("'{}': {} is not modelled yet", key, what),
              "remove the key; nothing would read it");
+}
+
+std::string PathBeside(const std::string& file, const YamlValue& name) {
+  if (name.where().file != file) return name.text();
+  return (std::filesystem::path(file).parent_path() / name.text()).string();
 }
 
 Result<Scenario> ParseScenario(std::string_view text, const std::string& file,

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 namespace trunkline {
 namespace {
 
@@ -105,6 +108,8 @@ TEST(Scenario, NeedsItsSizesExactlyOnce) {
   EXPECT_THAT(Problems(head + "}\n"), HasSubstr("TL1205"));
   EXPECT_THAT(Problems(head + ", size: 1 KiB, sizes: [1 KiB]}\n"), HasSubstr("TL1205"));
   EXPECT_THAT(Problems(head + ", from: 2 KiB, to: 1 KiB}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(Problems(head + ", from: 2 KiB}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(Problems(head + ", size: 1 KiB, factor: 2}\n"), HasSubstr("TL1205"));
   EXPECT_THAT(Problems(head + ", sizes: []}\n"), HasSubstr("TL1108"));
   EXPECT_THAT(Problems(head + ", size: 5 PiB}\n"), HasSubstr("TL1108"));
 }
@@ -112,8 +117,45 @@ TEST(Scenario, NeedsItsSizesExactlyOnce) {
 TEST(Scenario, RefusesMoreRanksThanEndpoints) {
   EXPECT_THAT(Problems(kCollective, {{"workload.collective.ranks=5", "--ranks"}}),
               HasSubstr("5 ranks on 4 endpoints"));
-  EXPECT_THAT(Problems(kCollective, {{"workload.collective.root=4", "--root"}}),
+  EXPECT_THAT(Problems(kCollective, {{"workload.collective.root=4", "--root"},
+                                     {"workload.collective.primitive=reduce", "OP"}}),
               HasSubstr("from 0 to 3"));
+}
+
+TEST(Scenario, RefusesKeysThatNothingWouldRead) {
+  EXPECT_THAT(Problems(kCollective, {{"cluster.transport={kind: ideal, mtu: 1 KiB}", "--set 1"}}),
+              HasSubstr("TL1207"));
+  EXPECT_THAT(Problems(kCollective, {{"workload.collective.primitive=barrier", "OP"}}),
+              HasSubstr("a barrier moves no data [TL1205]"));
+  EXPECT_THAT(Problems(kCollective, {{"cluster.fabric.switch={buffer: 1 MiB}", "--set 1"}}),
+              HasSubstr("'buffer': the inside of a switch is not modelled yet [TL1202]"));
+}
+
+TEST(Scenario, BlamesNoKeyForAPrimitiveThatItDoesNotKnow) {
+  const std::string problems =
+      Problems(kCollective, {{"workload.collective.primitive=brodcast", "OP"},
+                             {"workload.collective.root=1", "--root"},
+                             {"workload.collective.algorithm=tree", "--algorithm"}});
+  EXPECT_THAT(problems, HasSubstr("did you mean 'broadcast'?"));
+  EXPECT_THAT(problems, testing::Not(HasSubstr("all_reduce")));
+}
+
+TEST(Scenario, RefusesNodesBesideTheFabricAndInIt) {
+  EXPECT_THAT(Problems(kCollective, {{"cluster.fabric=single-switch:nodes=8", "--fabric"}}),
+              HasSubstr("'nodes' is given beside the fabric and in it [TL1105]"));
+}
+
+TEST(Scenario, SeeksANodeFileBesideTheScenario) {
+  const std::string folder = testing::TempDir() + "/beside";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(TRUNKLINE_SOURCE_DIR "/data/nodes/dgx-h100.yaml",
+                             folder + "/server.yaml",
+                             std::filesystem::copy_options::overwrite_existing);
+  std::ofstream(folder + "/s.yaml") << "cluster: {node: server.yaml, nodes: 2}\n"
+                                       "workload: {collective: {primitive: barrier}}\n";
+  const auto scenario = ReadScenario(folder + "/s.yaml");
+  ASSERT_TRUE(scenario) << Format(scenario.error().front());
+  EXPECT_EQ(scenario->cluster.fabric->fabric.endpoints().size(), 16U);
 }
 
 TEST(Scenario, RefusesAnAlgorithmThatCannotDoThePrimitive) {
@@ -140,6 +182,15 @@ TEST(Scenario, PointsAtThePlanThatDoesNotFitTheCluster) {
   ASSERT_FALSE(scenario);
   EXPECT_EQ(scenario.error().front().code, "TL1321");
   EXPECT_GT(scenario.error().front().where.line, 0);
+}
+
+TEST(Scenario, PointsAtAnAlgorithmThatDoesNotExist) {
+  const auto scenario =
+      ReadScenario(TRUNKLINE_SOURCE_DIR "/examples/llama3.1-70b-512xh100.yaml",
+                   std::vector<Assignment>{{"workload.training.algorithms.tp=rng", "--set 1"}});
+  ASSERT_FALSE(scenario);
+  EXPECT_EQ(scenario.error().front().where.file, "--set 1");
+  EXPECT_THAT(scenario.error().front().hint, HasSubstr("'ring'"));
 }
 
 TEST(Scenario, RefusesReservedKeysWithTheirPlace) {

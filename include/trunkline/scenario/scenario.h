@@ -44,7 +44,7 @@ struct TrainingJob {
 // `workload.collective`: one collective over all ranks at each size.
 struct CollectiveJob {
   Primitive primitive = Primitive::kAllReduce;
-  std::vector<Bytes> sizes;  // as nccl-tests counts them; ascending
+  std::vector<Bytes> sizes;  // as nccl-tests counts them; as listed
   std::string algorithm = "auto";
   std::optional<Protocol> protocol;  // none: chosen by cost
   std::uint32_t channels = 0;        // 0: chosen by cost
