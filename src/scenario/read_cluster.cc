@@ -142,7 +142,14 @@ void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fa
   if (fabric.routing) spec.routing = *fabric.routing;
   ReadTransport(cluster, spec);
   cluster.Read("placement", spec.placement, kPlacements);
+  const bool sockets = spec.transport.kind == TransportKind::kTcp;
+  if (sockets) spec.gpudirect = GpuDirect::kOff;  // the kernel copies from and to host memory
   cluster.Read("gpudirect", spec.gpudirect, kGpuDirect);
+  if (sockets && spec.gpudirect == GpuDirect::kOn) {
+    cluster.Find("gpudirect")
+        ->Error("TL1209", "gpudirect with tcp, which has no RDMA",
+                "remove it, or choose transport kind infiniband or rocev2");
+  }
 }
 
 }  // namespace trunkline

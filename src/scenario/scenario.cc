@@ -53,6 +53,7 @@ class Reader {
     const std::size_t before = document_.error_count();
     ReadCluster(file_, *cluster, spec, scenario_);
     ReadFaults(root, spec);
+    WarnOfBlindSpots(root, *cluster, spec);
     if (document_.error_count() > before) return;
     auto built = BuildFabric(spec);
     if (!built) {
@@ -60,6 +61,24 @@ class Reader {
       return;
     }
     scenario_.cluster.fabric = std::make_shared<const BuiltFabric>(std::move(*built));
+  }
+
+  // The closed forms follow a few paths, as if nothing else crossed the links inside a server.
+  void WarnOfBlindSpots(const YamlMap& root, const YamlMap& cluster, const FabricSpec& spec) const {
+    if (scenario_.engine != EngineKind::kAnalytic) return;
+    const auto warn = [](const YamlValue& value, const char* what) {
+      value.Warn("TL1622", fmt::format("the analytic engine may miss {}", what),
+                 "run it with engine: flow, which shares every link");
+    };
+    const ClusterSpec& read = scenario_.cluster;
+    if (!spec.faults.empty()) warn(*root.Find("faults"), "the effect of faults");
+    if (read.gpudirect == GpuDirect::kOff) {
+      warn(*cluster.Find(cluster.Find("gpudirect") ? "gpudirect" : "transport"),
+           "what staging in host memory costs where GPUs share a PCIe link");
+    }
+    if (read.routing == RoutingPolicy::kEcmp || read.routing == RoutingPolicy::kStatic) {
+      warn(*cluster.Find("fabric"), "collisions of flows that are kept on one path");
+    }
   }
 
   void ReadWorkload(const YamlMap& root) {

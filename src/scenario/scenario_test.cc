@@ -193,6 +193,27 @@ TEST(Scenario, PointsAtAnAlgorithmThatDoesNotExist) {
   EXPECT_THAT(scenario.error().front().hint, HasSubstr("'ring'"));
 }
 
+TEST(Scenario, StagesTcpInHostMemory) {
+  EXPECT_EQ(Read(kCollective).cluster.gpudirect, GpuDirect::kOn);
+  const Assignment tcp{"cluster.transport.kind=tcp", "--set 1"};
+  EXPECT_EQ(Read(kCollective, {tcp}).cluster.gpudirect, GpuDirect::kOff);
+  EXPECT_THAT(Problems(kCollective, {tcp, {"cluster.gpudirect=true", "--set 2"}}),
+              testing::AllOf(HasSubstr("--set 2:1:"), HasSubstr("TL1209")));
+}
+
+TEST(Scenario, WarnsOfWhatTheAnalyticEngineCannotSee) {
+  for (const char* key :
+       {"cluster.gpudirect=false", "cluster.transport.kind=tcp", "cluster.fabric.routing=ecmp",
+        "faults=[{target: host-2, kind: degrade, value: 50%}]"}) {
+    const Assignment blind{key, "--set 2"};
+    EXPECT_THAT(Read(kCollective, {blind}).warnings, testing::IsEmpty()) << key;
+    const Diagnostics warnings =
+        Read(kCollective, {{"engine=analytic", "--set 1"}, blind}).warnings;
+    ASSERT_EQ(warnings.size(), 1U) << key;
+    EXPECT_EQ(warnings.front().code, "TL1622");
+  }
+}
+
 TEST(Scenario, RefusesReservedKeysWithTheirPlace) {
   EXPECT_THAT(Problems(std::string(kCollective) + "jobs: []\n"),
               HasSubstr("s.yaml:4:1: error: 'jobs': several jobs is not modelled yet [TL1202]"));
