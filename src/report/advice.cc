@@ -62,11 +62,13 @@ void SuggestLayout(const RunResult& result, std::vector<Suggestion>& out) {
   Time sum;
   for (const Time stage : stages) sum += stage;
   const Time mean = Time::Picoseconds(sum.ps() / static_cast<std::int64_t>(stages.size()));
-  out.push_back({*slowest - mean,
-                 fmt::format("Stage {} computes for {}, the mean stage for {}: parallel.layout can "
-                             "move layers away from it and gain at most the difference, {}.",
-                             slowest - stages.begin(), Humanize(*slowest), Humanize(mean),
-                             Humanize(*slowest - mean))});
+  out.push_back(
+      {*slowest - mean,
+       fmt::format(
+           "Stage {} computes for {}, the mean stage for {}: workload.training.parallel.layout can "
+           "move layers away from it and gain at most the difference, {}.",
+           slowest - stages.begin(), Humanize(*slowest), Humanize(mean),
+           Humanize(*slowest - mean))});
 }
 
 // The switch of training.overlap that would hide this collective, when the plan has it off.
@@ -87,7 +89,7 @@ void SuggestCollective(const RunResult& result, std::vector<Suggestion>& out) {
     out.push_back(
         {most->exposed,
          fmt::format("{} runs for {} while the critical rank computes nothing, and is not "
-                     "overlapped: training.overlap.{} can gain at most that.",
+                     "overlapped: workload.training.overlap.{} can gain at most that.",
                      name, Humanize(most->exposed), key)});
     return;
   }
@@ -115,10 +117,11 @@ std::string MemoryAdvice(const RunResult& result) {
   if (fullest == training.memory.end()) return text;
   if (training.plan.zero == 0 && training.plan.dp > 1) {
     const Bytes saved(fullest->optimizer.count() / training.plan.dp * (training.plan.dp - 1));
-    text += fmt::format(" parallel.zero: 1 saves (dp−1)/dp of the optimizer state, {}.",
-                        Humanize(saved));
+    text += fmt::format(
+        " workload.training.parallel.zero: 1 saves (dp−1)/dp of the optimizer state, {}.",
+        Humanize(saved));
   }
-  text += fmt::format(" Activations take {}: training.recompute trades them for compute.",
+  text += fmt::format(" Activations take {}: workload.training.recompute trades them for compute.",
                       Humanize(fullest->activations));
   return text;
 }

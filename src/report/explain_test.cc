@@ -103,7 +103,7 @@ TEST(Advice, PromisesNoBubbleThatTheRunHasNot) {
 TEST(Advice, NamesTheSwitchThatHidesTheMostExposedCollective) {
   const std::vector<std::string> advice = Advice(testing::PipelineResult());
   ASSERT_EQ(advice.size(), 2);
-  EXPECT_THAT(advice[1], HasSubstr("training.overlap.grad_reduce"));
+  EXPECT_THAT(advice[1], HasSubstr("workload.training.overlap.grad_reduce"));
 }
 
 TEST(Advice, BoundsTheGainOfABetterCollectiveByItsLowerBound) {

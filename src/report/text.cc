@@ -102,7 +102,8 @@ void AddBreakdown(Page& page, const RunResult& result) {
 
 void AddStepCollectives(Page& page, const RunResult& result) {
   if (result.step_collectives.empty()) return;
-  page.Heading("Collectives on that rank, most exposed first");
+  page.Heading(
+      "Collectives on that rank, most exposed first; time includes the wait for other ranks");
   std::vector<const StepCollective*> order;
   for (const StepCollective& collective : result.step_collectives) order.push_back(&collective);
   std::ranges::sort(order, {}, [](const StepCollective* collective) {

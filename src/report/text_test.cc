@@ -57,7 +57,7 @@ Where the time goes on rank 6 (stage 3, gpu:1/2), the last to finish
   pipeline bubble         90 ms  24.7 %      90 ms  ██████████
   other                     0 s   0.0 %        0 s
 
-Collectives on that rank, most exposed first
+Collectives on that rank, most exposed first; time includes the wait for other ranks
   collective         algorithm  protocol  ranks       size  calls   time  exposed  x bound  bus bandwidth
   dp reduce_scatter  ring       simple        2  953.7 MiB      1  30 ms    30 ms     1.50     16.67 GB/s
 
@@ -71,7 +71,7 @@ What to change
     (pp−1)/(vp·m+pp−1) = 3/(8+3) = 27.3 %; twice as many micro-batches or chunks (global_batch 32)
     make that 15.8 %.
   - dp reduce_scatter runs for 30 ms while the critical rank computes nothing, and is not
-    overlapped: training.overlap.grad_reduce can gain at most that.
+    overlapped: workload.training.overlap.grad_reduce can gain at most that.
 
 Assumptions
   - kernels overlap with nothing
