@@ -21,8 +21,11 @@ std::string Nodes() {
   for (const std::string& name : NodeTemplateNames()) {
     const auto node = FindNodeTemplate(name);
     TL_CHECK(node.has_value(), "a built-in node template cannot be read", name);
-    out += fmt::format("  {:<14} {} GPUs, {} NICs of {}: {}\n", name, node->gpus, node->nics,
-                       ToString(node->nic_rate), node->description);
+    // A plain host is its own NIC.
+    const std::string ends =
+        node->nics == 0 ? "1 NIC" : fmt::format("{} GPUs, {} NICs", node->gpus, node->nics);
+    out += fmt::format("  {:<14} {} of {}: {}\n", name, ends, ToString(node->nic_rate),
+                       node->description);
   }
   return out;
 }

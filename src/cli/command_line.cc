@@ -53,11 +53,19 @@ void AddRunFlags(CLI::App& app, RunFlags& flags) {
   app.add_flag("--explain", flags.explain, "Show each figure with its formula and numbers");
   app.add_option("--out", flags.out, "Write report.html, trace.json and result.json to a folder");
   app.add_option("--threads", flags.threads, "Worker threads")->check(CLI::Range(1, 1024));
-  app.add_flag("!--no-fold", flags.fold, "Simulate every rank, congruent or not");
-  app.add_flag("!--no-memo", flags.memo, "Solve every collective anew");
-  app.add_option("--handshake", flags.handshake, "How a sender and a receiver meet")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Handshake>{
-          {"eager", Handshake::kEager}, {"rendezvous", Handshake::kRendezvous}}));
+  app.add_flag_callback(
+      "--no-fold", [&flags] { flags.fold = false; }, "Simulate every rank, congruent or not");
+  app.add_flag_callback(
+      "--no-memo", [&flags] { flags.memo = false; }, "Solve every collective anew");
+  app.add_option_function<std::string>(
+      "--handshake",
+      [&flags](const std::string& word) {
+        if (word != "eager" && word != "rendezvous") {
+          throw CLI::ValidationError("--handshake", "neither eager nor rendezvous: " + word);
+        }
+        flags.handshake = word == "eager" ? Handshake::kEager : Handshake::kRendezvous;
+      },
+      "eager or rendezvous: how a sender and a receiver meet");
   app.add_flag("-q,--quiet", flags.quiet, "No progress on stderr");
 }
 
@@ -295,7 +303,7 @@ Result<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
-    return PrintCommand{chosen.empty() ? app.help() : chosen.front()->help()};
+    return PrintCommand{chosen.empty() ? app.help() : chosen.front()->help("trunkline")};
   } catch (const CLI::CallForVersion& version) {
     return PrintCommand{std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {

@@ -63,6 +63,12 @@ std::vector<Entry> AlgorithmEntries() {
   return entries;
 }
 
+std::string NamesOf(const std::vector<Entry>& entries) {
+  std::string list;
+  for (const Entry& entry : entries) list += fmt::format("  {}\n", entry.name);
+  return list;
+}
+
 std::string Lower(std::string_view text) {
   std::string out(text);
   std::ranges::transform(out, out.begin(), [](unsigned char c) {
@@ -100,13 +106,13 @@ std::string Wrapped(std::string_view text) {
 
 int Execute(const ExplainCommand& command) {
   std::vector<Entry> entries = Terms();
-  std::ranges::copy(AlgorithmEntries(), std::back_inserter(entries));
+  const std::vector<Entry> algorithms = AlgorithmEntries();
   if (command.term.empty()) {
-    std::string list = "Terms:\n";
-    for (const Entry& entry : entries) list += fmt::format("  {}\n", entry.name);
-    PrintResult(list + "and every error code, such as TL1103 (docs/errors.md lists them).\n");
+    PrintResult("Terms:\n" + NamesOf(entries) + "Algorithms:\n" + NamesOf(algorithms) +
+                "and every error code, such as TL1103 (docs/errors.md lists them).\n");
     return kExitDone;
   }
+  std::ranges::copy(algorithms, std::back_inserter(entries));
   std::ranges::copy(ErrorCodes(), std::back_inserter(entries));
   bool found = false;
   for (const Entry& entry : entries) {

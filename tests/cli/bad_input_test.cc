@@ -143,6 +143,9 @@ TEST(BadInput, CollectiveFlags) {
   ExpectRefused(
       RunTrunkline({"collective", "allreduce", "--ranks", "8", "-b", "8", "--algorithm", "rign"}),
       HasSubstr("did you mean 'ring'?"));
+  ExpectRefused(
+      RunTrunkline({"collective", "allreduce", "--ranks", "8", "-b", "8", "--handshake", "firm"}),
+      HasSubstr("neither eager nor rendezvous: firm"));
 }
 
 TEST(BadInput, ControlCharactersOfAFileNeverReachTheTerminal) {

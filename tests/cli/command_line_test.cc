@@ -26,6 +26,7 @@ TEST(CommandLine, EveryHelpEndsInExamples) {
                                              {"explain", "--help"}}) {
     const Outcome outcome = RunTrunkline(arguments);
     EXPECT_EQ(outcome.status, 0) << arguments.front();
+    EXPECT_THAT(outcome.out, HasSubstr("Usage: trunkline ")) << arguments.front();
     EXPECT_THAT(outcome.out, HasSubstr("Examples:\n  trunkline ")) << arguments.front();
     EXPECT_THAT(outcome.err, IsEmpty());
   }
