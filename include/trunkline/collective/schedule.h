@@ -111,6 +111,10 @@ class Schedule {
     return std::nullopt;
   }
 
+  // Whether the program of every rank r is that of rank 0 with every peer p replaced by
+  // (p + r) mod ranks, on every channel: op for op the same kinds and sizes. A hint as above.
+  [[nodiscard]] virtual bool rotates() const { return false; }
+
   // Each ordered pair of participants (a, b), a != b, that any op moves data or a signal between,
   // with its channel, sorted and unique. Default: found by reading every program.
   struct Pair {

@@ -52,6 +52,16 @@ class ExchangeSchedule : public ProgramSchedule<ExchangeSchedule> {
     return (keeps(rank) ? 1 : 0) + destinations(rank) + sources(rank);
   }
 
+  [[nodiscard]] bool rotates() const override {
+    switch (primitive()) {
+      case Primitive::kAllToAll:
+      case Primitive::kAllGather:
+        return chunks().even();
+      default:
+        return shifts();
+    }
+  }
+
   [[nodiscard]] Op OpAt(Participant rank, std::uint32_t channel, std::uint64_t index) const {
     if (keeps(rank)) {
       if (index == 0) {

@@ -1,7 +1,6 @@
 #include "engine/flow/contention.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "trunkline/base/int128.h"
 
@@ -75,78 +74,89 @@ std::vector<std::uint32_t> ExclusiveGroups(const ProgramShape& shape, const Prog
   return group_of;
 }
 
-// What the connections of one use take of a resource while it runs.
-struct Demand {
-  std::uint32_t resource = 0;
-  std::uint32_t group = 0;
-  std::uint32_t slot = 0;
-  std::uint32_t use = 0;
-  Uint128 amount = 0;
-
-  [[nodiscard]] auto Key() const { return std::tuple(resource, group, slot, use); }
-};
-
+// For each resource: the sum over the groups of every rank of what the most demanding use of any
+// slot asks for while it runs.
 class DemandFinder {
  public:
   explicit DemandFinder(const FlowProblem& problem)
-      : problem_(problem), total_(problem.resources.size(), 0) {}
+      : problem_(problem),
+        total_(problem.capacities.size(), 0),
+        of_use_(total_),
+        of_group_(total_) {}
 
   void AddRank(const FlowProblem::Rank& rank);
   [[nodiscard]] const std::vector<Uint128>& total() const { return total_; }
 
  private:
-  void Add(std::uint32_t connection, std::uint32_t group, std::uint32_t slot, std::uint32_t use);
+  void Add(std::uint32_t connection);
   void AddPort(const FlowProblem::Rank& rank, std::uint32_t port);
+  void EndUse();
+  void EndGroup();
 
   const FlowProblem& problem_;
-  std::vector<Demand> demands_;  // of one rank
   std::vector<Uint128> total_;
+  // By resource, zero between uses and groups, and which are not zero.
+  std::vector<Uint128> of_use_;
+  std::vector<Uint128> of_group_;
+  std::vector<std::uint32_t> used_;
+  std::vector<std::uint32_t> grouped_;
 };
 
-void DemandFinder::Add(std::uint32_t index, std::uint32_t group, std::uint32_t slot,
-                       std::uint32_t use) {
+void DemandFinder::Add(std::uint32_t index) {
   const Connection& connection = problem_.connections[index];
   for (const FlowHop& hop : problem_.hops_of(connection)) {
-    demands_.push_back({hop.resource, group, slot, use,
-                        static_cast<Uint128>(hop.weight) * connection.limit.units});
+    Uint128& sum = of_use_[hop.resource];
+    if (sum == 0) used_.push_back(hop.resource);
+    sum += static_cast<Uint128>(hop.weight) * connection.limit.units;
   }
+}
+
+void DemandFinder::EndUse() {
+  for (const std::uint32_t resource : used_) {
+    Uint128& most = of_group_[resource];
+    if (most == 0) grouped_.push_back(resource);
+    most = std::max(most, of_use_[resource]);
+    of_use_[resource] = 0;
+  }
+  used_.clear();
+}
+
+void DemandFinder::EndGroup() {
+  for (const std::uint32_t resource : grouped_) {
+    total_[resource] += of_group_[resource];
+    of_group_[resource] = 0;
+  }
+  grouped_.clear();
 }
 
 void DemandFinder::AddPort(const FlowProblem::Rank& rank, std::uint32_t port) {
   const FlowProblem::Seat& seat = problem_.seats[rank.first_seat + port];
   const FlowProblem::Communicator& communicator = problem_.communicators[seat.communicator];
   const Pattern& pattern = problem_.patterns[communicator.pattern];
-  for (std::uint32_t use = 0; use < pattern.uses.size(); ++use) {
+  for (const Pattern::Use& use : pattern.uses) {
     for (std::uint32_t pair = pattern.first_outbound[seat.position];
          pair < pattern.first_outbound[seat.position + 1]; ++pair) {
-      if (!pattern.uses[use].HasPair(pair)) continue;
-      Add(communicator.first_connection + pair, problem_.shapes[rank.program].exclusive_group[port],
-          port, use);
+      if (use.HasPair(pair)) Add(communicator.first_connection + pair);
     }
+    EndUse();
   }
 }
 
-// For each resource: the sum over groups of what the most demanding use of any slot asks for.
 void DemandFinder::AddRank(const FlowProblem::Rank& rank) {
   const ProgramShape& shape = problem_.shapes[rank.program];
+  const std::vector<std::uint32_t>& group_of = shape.exclusive_group;
   const auto ports = static_cast<std::uint32_t>(shape.ports.size());
-  demands_.clear();
-  for (std::uint32_t port = 0; port < ports; ++port) AddPort(rank, port);
-  for (std::uint32_t send = 0; send < shape.sends.size(); ++send) {
-    const std::uint32_t slot = ports + send;
-    Add(problem_.peer_connections[rank.first_send + send], shape.exclusive_group[slot], slot, 0);
-  }
-  std::ranges::sort(demands_, {}, &Demand::Key);
-  for (auto demand = demands_.begin(); demand != demands_.end();) {
-    const auto [resource, group] = std::tuple(demand->resource, demand->group);
-    Uint128 most = 0;
-    while (demand != demands_.end() && demand->resource == resource && demand->group == group) {
-      const auto use = demand->Key();
-      Uint128 sum = 0;
-      for (; demand != demands_.end() && demand->Key() == use; ++demand) sum += demand->amount;
-      most = std::max(most, sum);
+  for (std::uint32_t group = 0; std::ranges::find(group_of, group) != group_of.end(); ++group) {
+    for (std::uint32_t slot = 0; slot < group_of.size(); ++slot) {
+      if (group_of[slot] != group) continue;
+      if (slot < ports) {
+        AddPort(rank, slot);
+      } else {
+        Add(problem_.peer_connections[rank.first_send + slot - ports]);
+        EndUse();
+      }
     }
-    total_[resource] += most;
+    EndGroup();
   }
 }
 

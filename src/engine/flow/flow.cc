@@ -117,7 +117,7 @@ void Reporter::AddSpans() {
 // Wire bytes of every link; what a trunk carries is divided over its links, in proportion to their
 // rates when routing adapts, else evenly.
 void Reporter::AddLinks() {
-  std::vector<Uint128> by_resource(problem_.resources.size(), 0);
+  std::vector<Uint128> by_resource(problem_.capacities.size(), 0);
   for (std::uint32_t i = 0; i < problem_.connections.size(); ++i) {
     const std::int64_t bytes = traffic_[folding_.connection_class[i]].bytes;
     if (bytes == 0) continue;
@@ -128,10 +128,10 @@ void Reporter::AddLinks() {
   const Fabric& fabric = input_.router.fabric();
   const bool adaptive = input_.router.options().policy == RoutingPolicy::kAdaptive;
   std::map<LinkId, Uint128> carried;
-  for (std::size_t i = 0; i < problem_.resources.size(); ++i) {
-    const Uint128 amount = by_resource[i];
+  for (std::size_t resource = 0; resource < fabric.resource_count(); ++resource) {
+    const std::uint32_t index = problem_.resource_index[resource];
+    const Uint128 amount = index == FlowProblem::kUnused ? 0 : by_resource[index];
     if (amount == 0) continue;
-    const std::size_t resource = Index(problem_.resources[i]);
     if (resource < fabric.link_count()) {
       carried[LinkId(resource)] += amount;
       continue;
@@ -177,10 +177,10 @@ Result<Timeline> Reporter::Report(RunStatus status) {
 }  // namespace
 
 Result<Timeline> RunFlow(const EngineInput& input, const EngineOptions& options) {
-  auto problem = BuildFlowProblem(input);
+  auto problem = BuildFlowProblem(input, options.fold);
   if (!problem) return std::unexpected(problem.error());
-  auto folded = options.fold ? Fold(*problem) : std::nullopt;
-  const Folding folding = folded ? *std::move(folded) : WithoutFolding(*problem);
+  auto folded = options.fold && !problem->rotates() ? Fold(*problem) : std::nullopt;
+  const Folding folding = folded ? *std::move(folded) : Unfolded(*problem);
   std::vector<char> withdrawn(problem->patterns.size(), options.memo ? 0 : 1);
   for (;;) {
     TaskRunner runner(input, options, *problem, folding, withdrawn);

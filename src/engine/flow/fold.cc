@@ -95,7 +95,7 @@ std::optional<LabelledGraph> GraphBuilder::Build() {
     if (!roles) return std::nullopt;
     roles_.push_back(*std::move(roles));
   }
-  attributes_.resize(first_resource_ + problem_.resources.size());
+  attributes_.resize(first_resource_ + problem_.capacities.size());
   edges_.reserve(2 * problem_.connections.size() + problem_.hops.size());
   for (std::uint32_t rank = 0; rank < problem_.ranks.size(); ++rank) AddRank(rank);
   for (std::uint32_t i = 0; i < problem_.connections.size(); ++i) {
@@ -108,7 +108,7 @@ std::optional<LabelledGraph> GraphBuilder::Build() {
           {first_connection_ + i, first_resource_ + hop.resource, hop.weight, hop.weight});
     }
   }
-  for (std::uint32_t i = 0; i < problem_.resources.size(); ++i) {
+  for (std::uint32_t i = 0; i < problem_.capacities.size(); ++i) {
     attributes_[first_resource_ + i] = Attribute(
         Kind::kResource, static_cast<std::uint64_t>(problem_.capacities[i].bits_per_second()));
   }
@@ -185,15 +185,17 @@ bool CanPay(const FlowProblem& problem) {
 
 }  // namespace
 
-Folding WithoutFolding(const FlowProblem& problem) {
+Folding Unfolded(const FlowProblem& problem) {
   Folding folding;
-  for (std::uint32_t i = 0; i < problem.ranks.size(); ++i) folding.ranks.push_back(RankId(i));
-  folding.ranks_represented.assign(problem.ranks.size(), 1);
-  folding.simulated_rank.resize(problem.ranks.size());
-  std::iota(folding.simulated_rank.begin(), folding.simulated_rank.end(), 0U);
+  const auto ranks = static_cast<std::uint32_t>(problem.ranks.size());
+  const std::uint32_t turns = ranks == 0 ? 1 : ranks / problem.period;
+  folding.folded = problem.rotates();
+  for (std::uint32_t i = 0; i < problem.period; ++i) folding.ranks.push_back(RankId(i));
+  folding.ranks_represented.assign(problem.period, turns);
+  for (std::uint32_t i = 0; i < ranks; ++i) folding.simulated_rank.push_back(i % problem.period);
   folding.connection_class.resize(problem.connections.size());
   std::iota(folding.connection_class.begin(), folding.connection_class.end(), 0U);
-  folding.connections_represented.assign(problem.connections.size(), 1);
+  folding.connections_represented.assign(problem.connections.size(), turns);
   for (Connection connection : problem.connections) {
     const auto hops = problem.binding_hops_of(connection);
     connection.first_hop = static_cast<std::uint32_t>(folding.hops.size());
@@ -214,7 +216,8 @@ std::optional<Folding> Fold(const FlowProblem& problem) {
   Classes rank_classes(partition, 0, ranks);
   if (rank_classes.representative.size() == ranks) return std::nullopt;
   Classes connection_classes(partition, ranks, problem.connections.size());
-  Classes resource_classes(partition, ranks + problem.connections.size(), problem.resources.size());
+  Classes resource_classes(partition, ranks + problem.connections.size(),
+                           problem.capacities.size());
 
   Folding folding;
   folding.folded = true;

@@ -23,8 +23,8 @@ struct Folding {
   bool folded = false;
 };
 
-// Every rank by itself.
-[[nodiscard]] Folding WithoutFolding(const FlowProblem& problem);
+// Every rank by itself, or the first `period` of a rotation.
+[[nodiscard]] Folding Unfolded(const FlowProblem& problem);
 
 // One rank of each class of congruent ranks; nothing when no two ranks are congruent.
 //

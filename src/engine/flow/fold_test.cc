@@ -110,6 +110,31 @@ TEST(Fold, GivesTheSamePicosecondsForEveryAlgorithmOnRandomFabrics) {
   EXPECT_LT(simulated, ranks_in_all * 9 / 10) << "of " << ranks_in_all;
 }
 
+TEST(Fold, GivesTheSamePicosecondsWhereRanksRotate) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    std::uint64_t draws = 0;
+    const auto next = [&](std::uint64_t n) {
+      return static_cast<std::uint32_t>(Below(Draw(seed, 5, draws++), n));
+    };
+    const std::uint32_t leaves = 2 + next(4);
+    const std::uint32_t spines = 1 + next(3);
+    const std::uint32_t hosts = spines * (1 + next(2));
+    FlowCase run{.fabric = LeafSpine(leaves, hosts, spines)};
+    run.routing.policy = RoutingPolicy::kStatic;
+    run.transport.message_overhead = Time::Nanoseconds(next(2) * 100);
+    run.options.handshake = next(2) == 0 ? Handshake::kEager : Handshake::kRendezvous;
+    const std::uint32_t ranks = leaves * hosts;
+    CollectiveChoice choice = Choose(next(4) == 0 ? Primitive::kAllGather : Primitive::kAllToAll,
+                                     std::int64_t{1000} * ranks * (1 + next(500)),
+                                     next(2) == 0 ? "pairwise" : "direct", 1 + next(2));
+    choice.spec.slots = next(3) * 2;
+    const auto graph = SingleCollective(choice, ranks, 1 + next(2));
+    EXPECT_LE(ExpectSameFolded(run, *graph, PackedPlacement(run.fabric, ranks).value(),
+                               "rotation seed " + std::to_string(seed)),
+              hosts);
+  }
+}
+
 TEST(Fold, SimulatesOneRankOfARingOnOneSwitch) {
   FlowCase star{.fabric = Star(64, {CableSpec{}})};
   const auto graph = SingleCollective(Choose(Primitive::kAllReduce, 64'000), 64);

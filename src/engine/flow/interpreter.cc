@@ -235,7 +235,7 @@ Interpreter::DecodedOp Interpreter::Decode(Program& program, const Op& op) {
     case DecodedOp::Kind::kWait:
       if (op.peer != program.last_source) {
         program.last_source = op.peer;
-        program.last_inbound = channel.connection_of[channel.pattern->Inbound(
+        program.last_inbound = channel.connection_of[channel.pattern->IndexOf(
             op.peer, channel.position, channel.channel)];
       }
       decoded.target = program.last_inbound;
@@ -243,7 +243,7 @@ Interpreter::DecodedOp Interpreter::Decode(Program& program, const Op& op) {
     case DecodedOp::Kind::kPut:
       if (op.peer != program.last_destination) {
         program.last_destination = op.peer;
-        program.last_outbound = channel.connection_of[channel.pattern->Outbound(
+        program.last_outbound = channel.connection_of[channel.pattern->IndexOf(
             channel.position, op.peer, channel.channel)];
       }
       decoded.target = program.last_outbound;
@@ -379,7 +379,7 @@ void Interpreter::BeginTransfer(std::uint32_t connection) {
   ++events_;
   const State& state = states_[connection];
   const Message& put = messages_[state.outgoing.head];
-  if (model_.ledger != nullptr) NoteBegin(connection);
+  if (watches()) NoteBegin(connection);
   network_.Start(state.flow, Bytes(put.bytes), clock_, put.follows);
 }
 
@@ -504,7 +504,7 @@ bool Interpreter::Advance() {
   while (network_.next_completion() == now) {
     const std::uint32_t connection = connection_of_flow_[network_.PopCompleted()];
     ++events_;
-    if (model_.ledger != nullptr) NoteEnd(connection);
+    if (watches()) NoteEnd(connection);
     EndTransfer(connection, now);
     Transmit(connection);
   }

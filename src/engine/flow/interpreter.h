@@ -24,7 +24,7 @@ struct ResourceLedger {
     Time last_end;              // of its transfers
     bool watched = false;
   };
-  std::vector<Entry> entries;           // by resource
+  std::vector<Entry> entries;           // by resource; empty: none is watched
   std::vector<std::uint32_t> breached;  // patterns of collectives that were not alone
 };
 
@@ -207,6 +207,9 @@ class Interpreter {
   // Lets outgoing puts go as far as their times are known.
   void Transmit(std::uint32_t connection);
   void BeginTransfer(std::uint32_t connection);
+  [[nodiscard]] bool watches() const {
+    return model_.ledger != nullptr && !model_.ledger->entries.empty();
+  }
   void NoteBegin(std::uint32_t connection);
   void NoteEnd(std::uint32_t connection);
   void EndTransfer(std::uint32_t connection, Time end);

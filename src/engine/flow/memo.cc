@@ -27,7 +27,7 @@ bool Synchronises(const CollectiveSpec& spec) {
 
 // Who uses each binding resource: communicators, or kPeers.
 std::vector<std::vector<std::uint32_t>> UsersOf(const FlowProblem& problem) {
-  std::vector<std::vector<std::uint32_t>> users(problem.resources.size());
+  std::vector<std::vector<std::uint32_t>> users(problem.capacities.size());
   const auto mark = [&](const Connection& connection, std::uint32_t who) {
     for (const FlowHop& hop : problem.binding_hops_of(connection)) {
       std::vector<std::uint32_t>& of = users[hop.resource];
@@ -100,7 +100,6 @@ CollectiveMemo::CollectiveMemo(const FlowProblem& problem, const Folding& foldin
       covered_(problem.communicators.size(), 0),
       profile_of_(problem.communicators.size(), 0) {
   model_.ledger = nullptr;
-  ledger_.entries.resize(folding.capacities.size());
   FindCovered(graph, withdrawn);
 }
 
@@ -156,6 +155,7 @@ void CollectiveMemo::Watch(std::uint32_t index) {
   std::ranges::sort(resources);
   const auto repeats = std::ranges::unique(resources);
   resources.erase(repeats.begin(), repeats.end());
+  ledger_.entries.resize(folding_.capacities.size());
   for (const std::uint32_t resource : resources) ledger_.entries[resource].watched = true;
 }
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
 #include "engine/flow/contention.h"
+#include "engine/flow/rotation.h"
 #include "engine/hop_class.h"
 #include "trunkline/base/check.h"
 #include "trunkline/base/random.h"
@@ -62,12 +64,11 @@ ProgramShape ShapeOf(const Program& program, const TaskGraph& graph) {
 class Builder {
  public:
   explicit Builder(const EngineInput& input)
-      : input_(input),
-        graph_(input.graph),
-        fabric_(input.router.fabric()),
-        resource_index_(fabric_.resource_count(), kNone) {}
+      : input_(input), graph_(input.graph), fabric_(input.router.fabric()) {
+    problem_.resource_index.assign(fabric_.resource_count(), FlowProblem::kUnused);
+  }
 
-  Result<FlowProblem> Build();
+  Result<FlowProblem> Build(bool rotate);
 
  private:
   // The collectives that programs run on a communicator.
@@ -80,6 +81,7 @@ class Builder {
   void CollectRanks();
   void UsePort(std::uint32_t communicator, std::uint32_t program, std::uint32_t port);
   std::uint32_t CommunicatorOf(RankId rank, const ProgramShape::Port& port);
+  Result<void> FindRotation();
   Result<void> FindPatterns();
   Result<std::uint32_t> PatternOf(const std::vector<std::uint32_t>& collectives,
                                   std::uint32_t layout);
@@ -94,8 +96,11 @@ class Builder {
   const TaskGraph& graph_;
   const Fabric& fabric_;
   FlowProblem problem_;
-  std::vector<std::uint32_t> resource_index_;  // by ResourceId: into problem_.resources
-  std::vector<Usage> usage_;                   // by communicator
+  std::optional<Rotation> rotation_;
+  // By number of a resource: how many images of a connection cross it for each hop on any of the
+  // resources of that number.
+  std::vector<std::uint64_t> crossings_;
+  std::vector<Usage> usage_;  // by communicator
   std::map<std::pair<CommunicatorId, Protocol>, std::uint32_t> communicator_index_;
   std::map<GroupLayout, std::uint32_t> layout_index_;
   std::vector<const GroupLayout*> layouts_;
@@ -104,11 +109,15 @@ class Builder {
 };
 
 std::uint32_t Builder::IndexOf(ResourceId resource) {
-  std::uint32_t& index = resource_index_[Index(resource)];
-  if (index == kNone) {
-    index = static_cast<std::uint32_t>(problem_.resources.size());
-    problem_.resources.push_back(resource);
+  std::uint32_t& index = problem_.resource_index[Index(resource)];
+  if (index == FlowProblem::kUnused) {
+    index = static_cast<std::uint32_t>(problem_.capacities.size());
     problem_.capacities.push_back(input_.router.capacity(resource));
+    if (rotation_) {
+      const auto orbit = rotation_->Orbit(LinkId(Index(resource)));
+      for (const LinkId link : orbit) problem_.resource_index[Index(link)] = index;
+      crossings_.push_back(rotation_->turns / orbit.size());
+    }
   }
   return index;
 }
@@ -229,7 +238,8 @@ Result<std::uint32_t> Builder::PatternOf(const std::vector<std::uint32_t>& colle
   for (const std::uint32_t collective : collectives) {
     auto schedule = ScheduleOf(collective, layout);
     if (!schedule) return std::unexpected(schedule.error());
-    std::vector<Schedule::Pair> pairs = (*schedule)->pairs();
+    const std::vector<Schedule::Pair> pairs =
+        rotation_ ? RotatedPairs(**schedule, rotation_->period) : (*schedule)->pairs();
     std::vector<Schedule::Pair> merged;
     merged.reserve(pattern.pairs.size() + pairs.size());
     std::ranges::set_union(pattern.pairs, pairs, std::back_inserter(merged));
@@ -245,6 +255,7 @@ Result<std::uint32_t> Builder::PatternOf(const std::vector<std::uint32_t>& colle
     }
   }
   const std::uint32_t members = layouts_[layout]->size();
+  pattern.period = rotation_ ? rotation_->period : members;
   pattern.first_outbound.assign(members + 1, 0);
   pattern.first_inbound.assign(members + 1, 0);
   for (std::uint32_t i = 0; i < pattern.pairs.size(); ++i) {
@@ -263,6 +274,23 @@ Result<std::uint32_t> Builder::PatternOf(const std::vector<std::uint32_t>& colle
   }
   problem_.patterns.push_back(std::move(pattern));
   return next;
+}
+
+// Looks at runs that are one collective among all ranks, in order.
+Result<void> Builder::FindRotation() {
+  if (problem_.shapes.size() != 1 || problem_.communicators.size() != 1) return {};
+  const ProgramShape& shape = problem_.shapes[0];
+  const FlowProblem::Communicator& all = problem_.communicators[0];
+  if (shape.ports.size() != 1 || !shape.sends.empty() || !shape.receives.empty()) return {};
+  if (usage_[0].collectives.size() != 1 || all.members.size() != graph_.ranks()) return {};
+  for (std::uint32_t i = 0; i < all.members.size(); ++i) {
+    if (all.members[i] != RankId(i)) return {};
+  }
+  const auto schedule = ScheduleOf(usage_[0].collectives[0], LayoutOf(all.members));
+  if (!schedule) return std::unexpected(schedule.error());
+  rotation_ = trunkline::FindRotation(input_.router, input_.placement, **schedule);
+  if (rotation_) problem_.period = rotation_->period;
+  return {};
 }
 
 Result<void> Builder::FindPatterns() {
@@ -300,6 +328,11 @@ Result<void> Builder::Connect(RankId source, RankId destination, Protocol protoc
       route->latency +
       input_.transport
           .step_latency[static_cast<std::size_t>(protocol)][static_cast<std::size_t>(hop_class)];
+  if (rotation_) {
+    for (FlowHop& hop : std::span(problem_.hops).subspan(connection.first_hop)) {
+      hop.weight *= crossings_[hop.resource];
+    }
+  }
   problem_.connections.push_back(connection);
   return {};
 }
@@ -348,7 +381,7 @@ Result<void> Builder::ConnectPeers() {
   return {};
 }
 
-Result<FlowProblem> Builder::Build() {
+Result<FlowProblem> Builder::Build(bool rotate) {
   if (graph_.ranks() > input_.placement.rank_count()) {
     return Error("TL1600",
                  fmt::format("the workload has {} ranks and the placement {}", graph_.ranks(),
@@ -356,6 +389,10 @@ Result<FlowProblem> Builder::Build() {
                  "place every rank");
   }
   CollectRanks();
+  problem_.period = graph_.ranks();
+  if (rotate) {
+    if (auto found = FindRotation(); !found) return std::unexpected(found.error());
+  }
   if (auto found = FindPatterns(); !found) return std::unexpected(found.error());
   if (auto connected = ConnectCommunicators(); !connected) {
     return std::unexpected(connected.error());
@@ -373,30 +410,23 @@ const Schedule& Pattern::schedule(std::uint32_t collective) const {
   return *use->schedule;
 }
 
-std::uint32_t Pattern::Outbound(Participant source, Participant destination,
-                                std::uint32_t channel) const {
-  const auto first = pairs.begin() + first_outbound[source];
-  const auto last = pairs.begin() + first_outbound[source + 1];
-  const Schedule::Pair wanted{source, destination, channel};
+std::uint32_t Pattern::IndexOf(Participant source, Participant destination,
+                               std::uint32_t channel) const {
+  Schedule::Pair wanted{source, destination, channel};
+  if (source >= period) {
+    wanted.source = source % period;
+    wanted.destination = (destination + members() - (source - wanted.source)) % members();
+  }
+  const auto first = pairs.begin() + first_outbound[wanted.source];
+  const auto last = pairs.begin() + first_outbound[wanted.source + 1];
   const auto found = std::lower_bound(first, last, wanted);
   TL_CHECK(found != last && *found == wanted, "an op names a pair that pairs() omits", source,
            destination, channel);
   return static_cast<std::uint32_t>(found - pairs.begin());
 }
 
-std::uint32_t Pattern::Inbound(Participant source, Participant destination,
-                               std::uint32_t channel) const {
-  const auto first = inbound.begin() + first_inbound[destination];
-  const auto last = inbound.begin() + first_inbound[destination + 1];
-  const auto found = std::lower_bound(
-      first, last, std::pair(source, channel), [this](std::uint32_t pair, const auto& wanted) {
-        return std::pair(pairs[pair].source, pairs[pair].channel) < wanted;
-      });
-  TL_CHECK(found != last && pairs[*found] == (Schedule::Pair{source, destination, channel}),
-           "an op names a pair that pairs() omits", source, destination, channel);
-  return *found;
+Result<FlowProblem> BuildFlowProblem(const EngineInput& input, bool rotate) {
+  return Builder(input).Build(rotate);
 }
-
-Result<FlowProblem> BuildFlowProblem(const EngineInput& input) { return Builder(input).Build(); }
 
 }  // namespace trunkline

@@ -26,17 +26,20 @@ struct Pattern {
     }
   };
   std::vector<Use> uses;                      // by collective
-  std::vector<Schedule::Pair> pairs;          // of all schedules, sorted
+  std::vector<Schedule::Pair> pairs;          // of all schedules, sorted; in a rotation those
+                                              // from the first `period` members only
   std::vector<std::uint32_t> inbound;         // pair indices by (destination, source, channel)
   std::vector<std::uint32_t> first_outbound;  // by member, into pairs; one more at the end
   std::vector<std::uint32_t> first_inbound;   // by member, into inbound; one more at the end
   std::uint32_t channels = 1;
+  std::uint32_t period = 0;  // members; fewer where a rotation takes the first ones to the others
 
+  [[nodiscard]] std::uint32_t members() const {
+    return static_cast<std::uint32_t>(first_outbound.size() - 1);
+  }
   [[nodiscard]] const Schedule& schedule(std::uint32_t collective) const;
-  // Index into pairs. REQUIRES: the pair exists.
-  [[nodiscard]] std::uint32_t Outbound(Participant source, Participant destination,
-                                       std::uint32_t channel) const;
-  [[nodiscard]] std::uint32_t Inbound(Participant source, Participant destination,
+  // The pair, or the one that a rotation takes to it: index into pairs. REQUIRES: it exists.
+  [[nodiscard]] std::uint32_t IndexOf(Participant source, Participant destination,
                                       std::uint32_t channel) const;
 };
 
@@ -83,6 +86,7 @@ struct FlowProblem {
     std::uint32_t first_connection = 0;  // of pattern.pairs, in order
     std::vector<RankId> members;
   };
+  static constexpr std::uint32_t kUnused = UINT32_MAX;
   // A rank's place in a communicator.
   struct Seat {
     std::uint32_t communicator = 0;
@@ -103,9 +107,15 @@ struct FlowProblem {
   std::vector<Communicator> communicators;
   std::vector<Connection> connections;
   std::vector<FlowHop> hops;
-  // The fabric's resources that any connection uses.
-  std::vector<ResourceId> resources;
-  std::vector<Rate> capacities;
+  // By ResourceId: those that connections use, numbered. In a rotation, resources that it takes to
+  // one another share a number, and hops have the weight of all connections that one stands for.
+  std::vector<std::uint32_t> resource_index;
+  std::vector<Rate> capacities;  // by number
+  // Rank r is the image of r mod period under a rotation (rotation.h); ranks.size() without one.
+  // The connections are those from the first `period` ranks.
+  std::uint32_t period = 0;
+
+  [[nodiscard]] bool rotates() const { return period < ranks.size(); }
 
   [[nodiscard]] std::span<const FlowHop> hops_of(const Connection& connection) const {
     return std::span(hops).subspan(connection.first_hop, connection.hop_count);
@@ -117,6 +127,7 @@ struct FlowProblem {
   }
 };
 
-[[nodiscard]] Result<FlowProblem> BuildFlowProblem(const EngineInput& input);
+// `rotate`: look for a rotation.
+[[nodiscard]] Result<FlowProblem> BuildFlowProblem(const EngineInput& input, bool rotate);
 
 }  // namespace trunkline

@@ -116,8 +116,8 @@ std::uint64_t RoleFinder::ReadChannel(Participant member, std::uint32_t channel,
       std::uint64_t peer = op.channel;
       if (op.peer != member) {
         const bool waits = op.kind == OpKind::kWait;
-        const std::uint32_t pair = waits ? pattern_.Inbound(op.peer, member, channel)
-                                         : pattern_.Outbound(member, op.peer, channel);
+        const std::uint32_t pair = waits ? pattern_.IndexOf(op.peer, member, channel)
+                                         : pattern_.IndexOf(member, op.peer, channel);
         peer = ~FirstIndex(waits ? Direction::kIn : Direction::kOut, pair, first + i, unseen);
       }
       const auto size = op.kind == OpKind::kPut ? static_cast<std::uint64_t>(op.source.size) : 0;

@@ -67,5 +67,47 @@ TEST(ProgramClass, IsSharedOnlyByMembersWithCongruentPrograms) {
   EXPECT_GT(shared, 0);
 }
 
+// A program with peers counted from the rank that runs it.
+Canonical RotatedBack(const Schedule& schedule, Participant member, std::uint32_t channel) {
+  std::vector<Op> ops(schedule.op_count(member, channel));
+  schedule.ops(member, channel, 0, ops);
+  Canonical canonical;
+  for (const Op& op : ops) {
+    const bool local = op.kind == OpKind::kReduce || op.kind == OpKind::kCopy;
+    const Participant peer = (op.peer + schedule.ranks() - member) % schedule.ranks();
+    canonical.emplace_back(op.kind, local ? 0 : peer, op.source.size);
+  }
+  return canonical;
+}
+
+TEST(Rotates, IsSaidOnlyOfSchedulesWhoseProgramsAreTheFirstMovedOn) {
+  int rotating = 0;
+  for (const Algorithm& algorithm : Algorithms()) {
+    for (const Primitive primitive :
+         {Primitive::kAllReduce, Primitive::kReduceScatter, Primitive::kAllGather,
+          Primitive::kAllToAll, Primitive::kBroadcast, Primitive::kGather, Primitive::kScatter,
+          Primitive::kSendRecv, Primitive::kBarrier}) {
+      if (!algorithm.supports(primitive)) continue;
+      for (const std::int64_t bytes : {0, 4096 * 12, 4096 * 12 + 4}) {
+        CollectiveSpec spec;
+        spec.primitive = primitive;
+        spec.bytes = Bytes(primitive == Primitive::kBarrier ? 0 : bytes);
+        spec.element_bytes = 4;
+        spec.channels = 2;
+        const auto schedule = MakeSchedule(algorithm.name, spec, GroupLayout::Grid(3, 2));
+        if (!schedule || !(*schedule)->rotates()) continue;
+        ++rotating;
+        for (Participant member = 1; member < (*schedule)->ranks(); ++member) {
+          for (std::uint32_t channel = 0; channel < (*schedule)->channels(); ++channel) {
+            EXPECT_EQ(RotatedBack(**schedule, member, channel), RotatedBack(**schedule, 0, channel))
+                << algorithm.name << ' ' << ToString(primitive) << ' ' << bytes;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(rotating, 0);
+}
+
 }  // namespace
 }  // namespace trunkline
