@@ -61,17 +61,17 @@ class TrainingGraph : public TaskGraph {
 };
 
 std::vector<std::string> Assumptions(const ModelConfig& model, const TrainingPlan& plan,
-                                     const StepCosts& costs) {
+                                     const std::vector<KernelCost>& kernels) {
   std::vector<std::string> list = {
       "MFU counts causal attention half, logits once and no recomputation",
       "kernels follow each other without launch gaps",
       "kernels are not slowed by communication beside them"};
-  const auto extrapolated = std::ranges::count_if(
-      costs.kernels, [](const KernelCost& kernel) { return kernel.extrapolated; });
+  const auto extrapolated =
+      std::ranges::count_if(kernels, [](const KernelCost& kernel) { return kernel.extrapolated; });
   if (extrapolated > 0) {
     list.push_back(fmt::format(
         "{} of {} kernel times are extrapolated from other devices or shapes (see kernels)",
-        extrapolated, costs.kernels.size()));
+        extrapolated, kernels.size()));
   }
   if (const std::int64_t padded = PaddedVocabulary(model, plan); padded != model.vocab) {
     list.push_back(
@@ -148,7 +148,7 @@ Result<TrainingWorkload> BuildTraining(const ModelConfig& model, const TrainingP
   workload.peak_per_gpu = kernels->peak();
   workload.kernels = costs.kernels;
   workload.kernels.push_back(OptimizerCost(*kernels, plan, OwnParameters(plan, stages.front())));
-  workload.assumptions = Assumptions(model, plan, costs);
+  workload.assumptions = Assumptions(model, plan, workload.kernels);
   workload.warnings = Warnings(plan);
   workload.graph =
       std::make_unique<TrainingGraph>(grid, std::move(programs), std::move(collectives).Take());

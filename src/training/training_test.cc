@@ -491,6 +491,14 @@ TEST(BuildTraining, RefusesAStepLongerThanTheHorizon) {
   EXPECT_EQ(workload.error().front().code, "TL1334");
 }
 
+TEST(BuildTraining, CountsEveryListedKernelInItsAssumptions) {
+  const TrainingWorkload workload = Build(SmallLlama(), SmallPlan(2, 2, 2, 4));
+  const auto borrowed = std::ranges::count_if(workload.kernels, &KernelCost::extrapolated);
+  EXPECT_THAT(workload.assumptions,
+              ::testing::Contains(::testing::StartsWith(std::to_string(borrowed) + " of " +
+                                                        std::to_string(workload.kernels.size()))));
+}
+
 TEST(BuildTraining, NoKernelBeatsThePeakOfTheDevice) {
   TrainingPlan plan = SmallPlan(8, 4, 16, 32);
   plan.sequence = 8192;
