@@ -32,6 +32,15 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
+// A message quotes inputs, which may be of any length.
+std::string Shortened(std::string_view text) {
+  constexpr std::size_t kLongestText = 600;
+  if (text.size() <= kLongestText) return Printable(text);
+  std::size_t end = kLongestText;
+  while (end > 0 && IsContinuation(text[end])) --end;
+  return Printable(text.substr(0, end)) + "...";
+}
+
 // The excerpt cut to a window around the caret, and the caret's 0-based byte offset in it.
 struct Window {
   std::string text;
@@ -97,13 +106,13 @@ std::string Format(const Diagnostic& diagnostic, bool color) {
   const char* tint = color ? (is_error ? "\033[1;31m" : "\033[1;35m") : "";
   const char* reset = color ? "\033[0m" : "";
 
-  std::string place = Printable(diagnostic.where.file);
+  std::string place = Shortened(diagnostic.where.file);
   if (diagnostic.where.line > 0) place += fmt::format(":{}", diagnostic.where.line);
   if (diagnostic.where.column > 0) place += fmt::format(":{}", diagnostic.where.column);
   if (!place.empty()) place = fmt::format("{}{}:{} ", bold, place, reset);
 
   std::string out = fmt::format("{}{}{}:{} {}", place, tint, is_error ? "error" : "warning", reset,
-                                Printable(diagnostic.message));
+                                Shortened(diagnostic.message));
   if (!diagnostic.code.empty()) out += fmt::format(" [{}]", diagnostic.code);
   out += '\n';
   if (!diagnostic.excerpt.empty()) {
@@ -118,7 +127,7 @@ std::string Format(const Diagnostic& diagnostic, bool color) {
                          reset);
     }
   }
-  if (!diagnostic.hint.empty()) out += fmt::format("  hint: {}\n", Printable(diagnostic.hint));
+  if (!diagnostic.hint.empty()) out += fmt::format("  hint: {}\n", Shortened(diagnostic.hint));
   return out;
 }
 

@@ -19,6 +19,13 @@ class PathWalker {
   // The child slot that `key` names; makes mappings as needed. Nothing after noting why not.
   std::optional<std::uint32_t> Step(std::uint32_t node, const std::string& key, int column) {
     if (tree_.nodes[node].kind == YamlNode::Kind::kList) return Element(node, key, column);
+    if (tree_.nodes[node].kind == YamlNode::Kind::kScalar) {
+      Fail(column,
+           fmt::format("'{}' is asked of '{}', which has no keys", key,
+                       tree_.nodes[node].text.substr(0, 60)),
+           "set the whole value instead: write the path without this key");
+      return std::nullopt;
+    }
     if (tree_.nodes[node].kind != YamlNode::Kind::kMap) {
       YamlNode fresh = Fresh(column);
       fresh.kind = YamlNode::Kind::kMap;

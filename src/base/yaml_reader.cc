@@ -38,6 +38,11 @@ void YamlTree::Note(Severity severity, std::uint32_t node, std::string code, std
   diagnostics.push_back(std::move(diagnostic));
 }
 
+std::size_t YamlTree::error_count() const {
+  return static_cast<std::size_t>(
+      std::ranges::count(diagnostics, Severity::kError, &Diagnostic::severity));
+}
+
 std::optional<std::size_t> YamlTree::FindKey(std::uint32_t node, std::string_view key) const {
   const std::vector<std::uint32_t>& children = nodes[node].children;
   for (std::size_t i = 0; i + 1 < children.size(); i += 2) {
@@ -74,11 +79,7 @@ std::string Describe(const YamlNode& node) {
   return "";
 }
 
-std::string RangeText(IntRange range) {
-  if (range.max == IntRange{}.max) return fmt::format("at least {}", range.min);
-  if (range.min == IntRange{}.min) return fmt::format("at most {}", range.max);
-  return fmt::format("from {} to {}", range.min, range.max);
-}
+std::string RangeText(IntRange range) { return fmt::format("from {} to {}", range.min, range.max); }
 
 std::string RangeText(RealRange range) {
   if (range.max == RealRange{}.max) return fmt::format("at least {}", range.min);
@@ -116,6 +117,7 @@ bool YamlValue::is_list() const { return tree_->nodes[node_].kind == YamlNode::K
 bool YamlValue::is_scalar() const { return tree_->nodes[node_].kind == YamlNode::Kind::kScalar; }
 bool YamlValue::is_null() const { return tree_->nodes[node_].kind == YamlNode::Kind::kNull; }
 SourcePosition YamlValue::where() const { return tree_->Where(node_); }
+std::size_t YamlValue::error_count() const { return tree_->error_count(); }
 std::string YamlValue::excerpt() const {
   return tree_->Excerpt(where(), tree_->nodes[node_].source);
 }
@@ -146,7 +148,11 @@ bool YamlValue::Mistyped(std::string_view wanted) const {
 }
 
 bool YamlValue::Read(std::string& out) const {
-  if (!is_scalar() || text().empty()) return Mistyped("a text");
+  if (!is_scalar()) return Mistyped("a text");
+  if (text().empty()) {
+    Error("TL1107", "an empty text", "write one or remove the key");
+    return false;
+  }
   out = text();
   return true;
 }
@@ -243,6 +249,10 @@ bool YamlValue::Read(FlopRate& out) const {
 bool YamlValue::Read(std::vector<std::int64_t>& out, IntRange range) const {
   const auto elements = AsList();
   if (!elements) return false;
+  if (elements->empty()) {
+    Error("TL1107", "an empty list", "write its numbers or remove the key");
+    return false;
+  }
   std::vector<std::int64_t> values;
   bool good = true;
   for (const YamlValue& element : *elements) {
@@ -340,12 +350,14 @@ std::optional<YamlValue> YamlMap::Required(std::string_view key) const {
 
 void YamlMap::Refuse(std::string_view key, const std::string& code, const std::string& message,
                      const std::string& hint) const {
-  const YamlTree& tree = *value_.tree_;
-  const std::optional<YamlValue> present = Find(key);
-  if (const auto index = tree.FindKey(value_.node_, key); index && present) {
-    const std::uint32_t key_node = tree.nodes[value_.node_].children[*index - 1];
-    YamlValue(value_.tree_, key_node).Error(code, message, hint);
-  }
+  YamlTree& tree = *value_.tree_;
+  const auto index = tree.FindKey(value_.node_, key);
+  if (!index) return;  // and no suggestion for another key
+  const std::vector<std::uint32_t>& children = tree.nodes[value_.node_].children;
+  tree.nodes[children[*index - 1]].asked = true;
+  const bool absent = tree.style == YamlStyle::kForeign &&
+                      tree.nodes[children[*index]].kind == YamlNode::Kind::kNull;
+  if (!absent) YamlValue(&tree, children[*index - 1]).Error(code, message, hint);
 }
 
 YamlDocument::YamlDocument(std::unique_ptr<internal::YamlTree> tree) : tree_(std::move(tree)) {}
@@ -393,10 +405,7 @@ Diagnostics InOrderOfText(Diagnostics diagnostics) {
 
 }  // namespace
 
-std::size_t YamlDocument::error_count() const {
-  return static_cast<std::size_t>(
-      std::ranges::count(tree_->diagnostics, Severity::kError, &Diagnostic::severity));
-}
+std::size_t YamlDocument::error_count() const { return tree_->error_count(); }
 
 Diagnostics YamlDocument::TakeDiagnostics() {
   if (tree_->style == YamlStyle::kOurs) NoteUnknownKeys(*tree_);

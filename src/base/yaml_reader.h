@@ -60,7 +60,8 @@ class YamlValue {
   [[nodiscard]] bool is_scalar() const;
   [[nodiscard]] bool is_null() const;
   [[nodiscard]] SourcePosition where() const;
-  [[nodiscard]] std::string excerpt() const;  // the source line
+  [[nodiscard]] std::string excerpt() const;      // the source line
+  [[nodiscard]] std::size_t error_count() const;  // of the whole document, as YamlDocument's
   // The characters of a scalar as written, without quotes; empty for anything else.
   [[nodiscard]] const std::string& text() const;
 
@@ -78,7 +79,7 @@ class YamlValue {
   bool Read(Int& out, IntRange range = {}) const;
   template <typename Enum>
   bool Read(Enum& out, const Words<Enum>& words) const;
-  // A list of integers.
+  // A list of integers, not empty.
   bool Read(std::vector<std::int64_t>& out, IntRange range = {}) const;
 
   // Nothing, and a diagnostic, when the value is of another type.

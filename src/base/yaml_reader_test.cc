@@ -267,29 +267,34 @@ TEST(YamlReader, RefusesReservedKeysOnlyWhenPresent) {
 }
 
 TEST(YamlOverride, ReplacesAndCreatesValues) {
-  auto document = Ours("cluster: {nodes: 4}\nfaults: [{value: 1}]\nlabel: x\n");
+  auto document = Ours("cluster: {nodes: 4}\nfaults: [{value: 1}]\n");
   document.Override("cluster.nodes=64", "--set 1");
   document.Override("cluster.fabric={kind: clos}", "--set 2");
   document.Override("faults.0.value=9", "--set 3");
   document.Override("new.deep.key=a=b", "--set 4");
-  document.Override("label.inner=1", "--set 5");
   const YamlMap root = document.root();
   int nodes = 0;
   int value = 0;
-  int inner = 0;
   std::string kind;
   std::string key;
   EXPECT_TRUE(root.Map("cluster")->Read("nodes", nodes));
   EXPECT_TRUE(root.Map("cluster")->Map("fabric")->Read("kind", kind));
   EXPECT_TRUE(root.List("faults")->front().AsMap()->Read("value", value));
   EXPECT_TRUE(root.Map("new")->Map("deep")->Read("key", key));
-  EXPECT_TRUE(root.Map("label")->Read("inner", inner));
   EXPECT_EQ(nodes, 64);
   EXPECT_EQ(kind, "clos");
   EXPECT_EQ(value, 9);
   EXPECT_EQ(key, "a=b");
-  EXPECT_EQ(inner, 1);
   EXPECT_EQ(All(document.TakeDiagnostics()), "");
+}
+
+TEST(YamlOverride, RefusesAKeyOfAPlainValue) {
+  auto document = Ours("label: x\n");
+  document.Override("label.inner=1", "--set 1");
+  std::string label;
+  EXPECT_TRUE(document.root().Read("label", label));
+  EXPECT_EQ(label, "x");
+  EXPECT_THAT(All(document.TakeDiagnostics()), HasSubstr("'inner' is asked of 'x'"));
 }
 
 TEST(YamlOverride, NamesItselfAsThePlaceOfAMistake) {

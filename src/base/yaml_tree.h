@@ -55,6 +55,7 @@ struct YamlTree {
   [[nodiscard]] std::string Excerpt(const SourcePosition& where, std::uint32_t source) const;
   void Note(Severity severity, std::uint32_t node, std::string code, std::string message,
             std::string hint);
+  [[nodiscard]] std::size_t error_count() const;
   // Index of the value of `key` in map `node`'s children, or nothing.
   [[nodiscard]] std::optional<std::size_t> FindKey(std::uint32_t node, std::string_view key) const;
 };
