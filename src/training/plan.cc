@@ -164,9 +164,11 @@ class PlanChecker {
       Add("TL1324",
           fmt::format("pp {} x vp {} = {} chunks do not divide the {} layers", plan_.pp, plan_.vp,
                       chunks, model_.layers),
-          fmt::format(
-              "use {} chunks, or give parallel.layout: the layers of each chunk, such as {}",
-              NearestDivisors(model_.layers, chunks), SuggestedLayout(chunks)));
+          fmt::format("use {} chunks{}", NearestDivisors(model_.layers, chunks),
+                      chunks > model_.layers
+                          ? std::string(": a smaller pp or vp")
+                          : ", or give parallel.layout: the layers of each chunk, such as " +
+                                SuggestedLayout(chunks)));
     }
   }
 
@@ -192,7 +194,6 @@ class PlanChecker {
 
   // As even as possible, with the lighter chunks first and last, beside embedding and head.
   std::string SuggestedLayout(std::int64_t chunks) const {
-    if (chunks > model_.layers) return "a smaller pp";
     std::vector<std::int64_t> layout(static_cast<std::size_t>(chunks), model_.layers / chunks);
     const std::int64_t extra = model_.layers % chunks;
     const std::int64_t first = (chunks - extra) / 2;
