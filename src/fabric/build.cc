@@ -64,7 +64,7 @@ Diagnostics CheckValues(const FabricSpec& spec, const Builder& builder) {
 std::optional<std::string> TooLarge(const NetworkPlan& plan, const NodeTemplate& node,
                                     double ends) {
   const auto over = [](const char* what, double count, double limit) {
-    return fmt::format("{:.3g} {}, at most {:.3g} are supported", count, what, limit);
+    return fmt::format("{:.7g} {}, at most {:.7g} are supported", count, what, limit);
   };
   if (ends > kMaxEnds) return over("NICs", ends, kMaxEnds);
   const double devices = static_cast<double>(plan.nodes) * static_cast<double>(node.devices.size());

@@ -120,12 +120,13 @@ std::optional<StaticFault> ReadFault(const YamlValue& element) {
 
 }  // namespace
 
-void ReadFaults(const YamlMap& root, FabricSpec& spec) {
+void ReadFaults(const YamlMap& root, FabricSpec& spec, ClusterSpec& cluster) {
   const auto list = root.List("faults");
   if (!list) return;
   for (const YamlValue& element : *list) {
     if (auto fault = ReadFault(element)) spec.faults.push_back(std::move(*fault));
   }
+  cluster.faults = spec.faults;
 }
 
 void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fabric,

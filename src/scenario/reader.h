@@ -20,7 +20,7 @@ void RefuseReserved(const YamlMap& map, std::string_view key, const std::string&
 // `file` is the scenario's path.
 void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fabric,
                  Scenario& scenario);
-void ReadFaults(const YamlMap& root, FabricSpec& spec);
+void ReadFaults(const YamlMap& root, FabricSpec& spec, ClusterSpec& cluster);
 // `endpoints` are those of the cluster, 0 when it could not be
 // built.
 void ReadTraining(const std::string& file, const YamlValue& training, std::int64_t endpoints,

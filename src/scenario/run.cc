@@ -182,7 +182,16 @@ class Run {
 }  // namespace
 
 Result<RunResult> RunScenario(const Scenario& scenario, const RunOptions& options) {
-  return Run(scenario, options).Execute();
+  auto result = Run(scenario, options).Execute();
+  if (result || scenario.cluster.faults.empty()) return result;
+  for (Diagnostic& problem : result.error()) {
+    if (problem.code != "TL1410" || !problem.where.file.empty()) continue;
+    // Every fabric that a builder makes is connected: the faults have cut it.
+    problem.where = scenario.cluster.faults.front().where;
+    problem.excerpt = scenario.cluster.faults.front().excerpt;
+    problem.hint += "; the faults cut the fabric: keep a path, or leave that rank's node out";
+  }
+  return result;
 }
 
 }  // namespace trunkline

@@ -52,7 +52,7 @@ class Reader {
     FabricSpec spec;
     const std::size_t before = document_.error_count();
     ReadCluster(file_, *cluster, spec, scenario_);
-    ReadFaults(root, spec);
+    ReadFaults(root, spec, scenario_.cluster);
     WarnOfBlindSpots(root, *cluster, spec);
     if (document_.error_count() > before) return;
     auto built = BuildFabric(spec);

@@ -28,6 +28,7 @@ enum class PlacementKind : std::uint8_t { kPacked, kRandom };
 
 struct ClusterSpec {
   std::shared_ptr<const BuiltFabric> fabric;  // servers included
+  std::vector<StaticFault> faults;            // applied to `fabric` already; kept for their places
   RoutingPolicy routing = RoutingPolicy::kAdaptive;
   GpuDirect gpudirect = GpuDirect::kOn;
   TransportModel transport;

@@ -74,7 +74,7 @@ std::unexpected<Diagnostics> FabricParameters::Fail(std::string_view key, std::s
 }
 
 std::unexpected<Diagnostics> TooManyEnds(double ends) {
-  return Error("TL1404", fmt::format("the fabric is too large: {:.4g} NICs", ends),
+  return Error("TL1404", fmt::format("the fabric is too large: {:.7g} NICs", ends),
                fmt::format("at most {:.0f} NICs are supported", kMaxEnds));
 }
 
