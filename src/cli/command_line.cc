@@ -6,9 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <functional>
 
 #include "cli/version.h"
+#include "trunkline/collective/primitive.h"
+#include "trunkline/fabric/build.h"
 
 namespace trunkline {
 namespace {
@@ -86,6 +89,8 @@ void DefineRun(CLI::App& root, RunCommand& run) {
 struct CollectiveFlags {
   std::string op;
   std::string ranks;
+  std::string fabric;
+  std::string routing;
   std::string begin;
   std::string end;
   std::int64_t factor = 0;
@@ -102,7 +107,7 @@ void DefineCollective(CLI::App& root, CollectiveCommand& collective, CollectiveF
   Assign(app, set, "--node", "cluster.node", "Server template (see `trunkline catalog nodes`)");
   Assign(app, set, "--nodes", "cluster.nodes", "Number of servers");
   app.add_option("--ranks", own.ranks, "Ranks; without --node so many plain hosts");
-  Assign(app, set, "--fabric", "cluster.fabric", "Fabric: kind:key=value,…");
+  app.add_option("--fabric", own.fabric, "Fabric: kind:key=value,…");
   Assign(app, set, "--transport", "cluster.transport.kind", "infiniband, rocev2, tcp or ideal");
   Assign(app, set, "--algorithm", "workload.collective.algorithm",
          "auto, or one of `trunkline catalog algorithms`");
@@ -110,7 +115,7 @@ void DefineCollective(CLI::App& root, CollectiveCommand& collective, CollectiveF
   Assign(app, set, "--channels", "workload.collective.channels", "Channels (parallel rings)");
   Assign(app, set, "--dtype", "workload.collective.dtype", "Element type");
   Assign(app, set, "--root", "workload.collective.root", "Root rank");
-  Assign(app, set, "--routing", "cluster.fabric.routing", "ecmp, static, spray or adaptive");
+  app.add_option("--routing", own.routing, "ecmp, static, spray or adaptive");
   Assign(app, set, "--placement", "cluster.placement", "packed or random");
   app.add_option("--scenario", collective.scenario, "Take the cluster from a scenario file");
   AddRunFlags(app, collective.flags);
@@ -182,7 +187,12 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
 
 Result<void> CheckWords(const CLI::App& app, const std::vector<std::string>& arguments) {
   const std::string& command = arguments.front();
-  if (command.starts_with('-')) return {};
+  if (command.starts_with('-')) {
+    const std::vector<std::string> flags = FlagNames(app);
+    if (std::ranges::find(flags, command) != flags.end()) return {};
+    return Error("TL1001", fmt::format("unknown flag '{}' of `trunkline`", command),
+                 DidYouMean(command, flags, "a subcommand comes first; see `trunkline --help`"));
+  }
   const std::vector<std::string> commands = SubcommandNames(app);
   if (std::ranges::find(commands, command) == commands.end()) {
     return Error("TL1001", fmt::format("unknown subcommand '{}'", command),
@@ -200,8 +210,11 @@ Result<void> CheckWords(const CLI::App& app, const std::vector<std::string>& arg
   const std::vector<std::string> flags = FlagNames(*app.get_subcommand(command));
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
-    if (!argument.starts_with("--")) continue;
-    const std::string flag = argument.substr(0, argument.find('='));
+    const bool is_short = argument.size() > 1 && argument[0] == '-' &&
+                          std::isalpha(static_cast<unsigned char>(argument[1])) != 0;
+    if (!argument.starts_with("--") && !is_short) continue;
+    // The value of a short flag may follow without a space: -b8.
+    const std::string flag = argument.substr(0, is_short ? 2 : argument.find('='));
     if (flag == "--repeat") {
       return Error("TL1003", "--repeat comes later", "run with several values of --seed");
     }
@@ -224,6 +237,14 @@ bool Assigns(const std::vector<Assignment>& assignments, std::string_view key) {
 Result<void> FinishCluster(CollectiveCommand& command, const CollectiveFlags& own) {
   std::vector<Assignment>& set = command.flags.assignments;
   if (!own.ranks.empty()) set.push_back({"workload.collective.ranks=" + own.ranks, "--ranks"});
+  if (LooksLikeFabricSpec(own.fabric)) {  // routing is a key of the one-line form, too
+    const std::string link = own.fabric.find(':') == std::string::npos ? ":" : ",";
+    const std::string routing = own.routing.empty() ? "" : link + "routing=" + own.routing;
+    set.push_back({"cluster.fabric=" + own.fabric + routing, "--fabric"});
+  } else {
+    if (!own.fabric.empty()) set.push_back({"cluster.fabric=" + own.fabric, "--fabric"});
+    if (!own.routing.empty()) set.push_back({"cluster.fabric.routing=" + own.routing, "--routing"});
+  }
   if (!command.scenario.empty() || Assigns(set, "cluster.node") || Assigns(set, "cluster.fabric")) {
     return {};
   }
@@ -240,7 +261,12 @@ Result<void> FinishCluster(CollectiveCommand& command, const CollectiveFlags& ow
 Result<void> FinishCollective(CollectiveCommand& command, const CollectiveFlags& own) {
   std::vector<Assignment>& set = command.flags.assignments;
   // In place of whatever a scenario given with --scenario runs.
-  set.insert(set.begin(), {"workload={collective: {primitive: " + own.op + "}}", "OP"});
+  set.insert(set.begin(), {{"workload={collective: {}}", "OP"},
+                           {"workload.collective.primitive=" + own.op, "OP"}});
+  if (own.begin.empty() && own.end.empty() && ParsePrimitive(own.op) &&
+      *ParsePrimitive(own.op) != Primitive::kBarrier) {
+    return Error("TL1002", "no size is given", "add -b 8 -e 8G -f 2, or -b 1G alone");
+  }
   const std::string end = own.end.empty() ? own.begin : own.end;
   const std::array sizes = {std::tuple("--minbytes", "from", own.begin.empty() ? end : own.begin),
                             std::tuple("--maxbytes", "to", end)};

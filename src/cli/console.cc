@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "cli/command_line.h"
+
 namespace trunkline {
 namespace {
 
@@ -25,9 +27,18 @@ StopToken& Token() {
   return token;
 }
 
-void OnSignal(int signal) {
-  if (Token().stop_requested()) _exit(128 + signal);
-  Token().RequestStop();
+// A run has a second to stop by itself; a second signal, or the alarm, ends the process.
+void OnSignal(int /*signal*/) {
+  if (!Token().stop_requested()) {
+    Token().RequestStop();
+    alarm(1);
+    return;
+  }
+  constexpr std::string_view kLine = "\n";
+  const bool noted = write(STDERR_FILENO, kInterruptedNote.data(), kInterruptedNote.size()) > 0 &&
+                     write(STDERR_FILENO, kLine.data(), kLine.size()) > 0;
+  static_cast<void>(noted);  // there is no other place to say it
+  _exit(kExitInterrupted);
 }
 
 }  // namespace
@@ -39,8 +50,15 @@ void PrintResult(std::string_view text) {
 
 void PrintDiagnostics(const Diagnostics& diagnostics) {
   const bool color = ColorOn(STDERR_FILENO);
-  for (const Diagnostic& diagnostic : diagnostics) {
-    const std::string text = Format(diagnostic, color);
+  constexpr std::ptrdiff_t kScreen = 23;  // lines, with one left for what is not shown
+  std::ptrdiff_t lines = 0;
+  for (std::size_t i = 0; i < diagnostics.size(); ++i) {
+    const std::string text = Format(diagnostics[i], color);
+    lines += std::ranges::count(text, '\n');
+    if (i > 0 && lines > kScreen) {
+      PrintNote(fmt::format("{} more; mend these first", diagnostics.size() - i));
+      return;
+    }
     std::fwrite(text.data(), 1, text.size(), stderr);
   }
 }
@@ -86,6 +104,7 @@ StopToken& StopOnSignals() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGALRM, &action, nullptr);
   return Token();
 }
 

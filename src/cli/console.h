@@ -10,7 +10,7 @@
 namespace trunkline {
 
 void PrintResult(std::string_view text);
-// Diagnostics on stderr, coloured on a terminal unless NO_COLOR is set.
+// One screen of diagnostics on stderr, coloured on a terminal unless NO_COLOR is set.
 void PrintDiagnostics(const Diagnostics& diagnostics);
 void PrintNote(std::string_view text);
 [[nodiscard]] bool ColorOnStdout();
@@ -33,8 +33,11 @@ class ConsoleProgress final : public ProgressSink {
   Clock::time_point next_;
 };
 
-// From now on Ctrl-C (and SIGTERM) asks the run to stop through the returned token; a second one
-// ends the process at once.
+inline constexpr std::string_view kInterruptedNote =
+    "interrupted: the run was not finished and nothing was written";
+
+// From now on Ctrl-C (and SIGTERM) asks the run to stop through the returned token; a second one,
+// or a second without an answer, ends the process with kExitInterrupted.
 [[nodiscard]] StopToken& StopOnSignals();
 
 }  // namespace trunkline

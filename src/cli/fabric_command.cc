@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -104,6 +106,14 @@ int Execute(const FabricCommand& command) {
       kVerbs, [&](const Shape& candidate) { return words.front() == candidate.verb; });
   if (shape != kVerbs.end()) {
     words.erase(words.begin());
+  } else if (words.size() > 1 && !LooksLikeFabricSpec(words.front()) &&
+             !std::filesystem::exists(words.front())) {
+    std::vector<std::string> verbs;
+    for (const Shape& known : kVerbs) verbs.emplace_back(known.verb);
+    const std::string match = ClosestMatch(words.front(), verbs);
+    return Refuse(fmt::format("'{}' is neither a verb nor a fabric", words.front()),
+                  match.empty() ? fmt::format("the verbs are {}", fmt::join(verbs, ", "))
+                                : fmt::format("did you mean '{}'?", match));
   } else {
     shape = kVerbs.begin();
   }

@@ -70,7 +70,7 @@ int RunAndReport(const Result<Scenario>& scenario, const RunFlags& flags,
     return RunScenario(*scenario, options);
   }();
   if (stop.stop_requested() || (result && result->status == RunStatus::kInterrupted)) {
-    PrintNote("interrupted: the run was not finished and nothing was written");
+    PrintNote(kInterruptedNote);
     return kExitInterrupted;
   }
   if (!result) return Refuse(result.error());

@@ -148,6 +148,73 @@ TEST(BadInput, CollectiveFlags) {
       HasSubstr("neither eager nor rendezvous: firm"));
 }
 
+TEST(BadInput, RoutingIsAddedToAOneLineFabric) {
+  const Outcome outcome =
+      RunTrunkline({"collective", "allreduce", "--fabric", "rail-optimized:node=dgx-h100,nodes=2",
+                    "--routing", "ecmp", "-b", "1M"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("2 x dgx-h100"), HasSubstr("ecmp routing")));
+  ExpectRefused(
+      RunTrunkline({"collective", "allreduce", "--fabric", "single-switch:nodes=8,routing=spray",
+                    "--routing", "ecmp", "-b", "1M"}),
+      AllOf(HasSubstr("routing=ecmp"), HasSubstr("TL1105")));
+}
+
+TEST(BadInput, ServersNamedTwiceInOneCluster) {
+  ExpectRefused(
+      RunTrunkline({"collective", "allreduce", "--fabric", "rail-optimized:node=dgx-h100,nodes=8",
+                    "--node", "dgx-a100", "--nodes", "4", "-b", "1M"}),
+      AllOf(HasSubstr("'nodes' is given beside the fabric"),
+            HasSubstr("'node' is given beside the fabric"), HasSubstr("TL1105")));
+}
+
+TEST(BadInput, AKeyInsideAPlainValue) {
+  ExpectRefused(RunWith("cluster.nodes.x=3"), AllOf(HasSubstr("TL1113"), HasSubstr("no keys")));
+}
+
+TEST(BadInput, ABadPlanIsNotJudgedByItsDefaults) {
+  const Outcome outcome = RunWith("workload.training.parallel.tp=0");
+  ExpectRefused(outcome, HasSubstr("from 1 to 1000000"));
+  EXPECT_THAT(outcome.err, testing::Not(HasSubstr("TL1321")));
+  ExpectRefused(RunWith("workload.training.global_batch=16000000"),
+                HasSubstr("--set 1:1:32: error: 16000000 is out of range"));
+  ExpectRefused(RunWith("workload.training.parallel={tp: 8, pp: 81, dp: 1}"),
+                HasSubstr("use 80 chunks: a smaller pp"));
+  ExpectRefused(RunWith("workload.training.parallel.layout=[]"), HasSubstr("an empty list"));
+}
+
+TEST(BadInput, AFaultThatCutsTheFabricIsNamed) {
+  ExpectRefused(RunWith("faults=[{target: nic:0/0, kind: fail}]"),
+                AllOf(HasSubstr("--set 1:1:18: error: no path from gpu:0/0"),
+                      HasSubstr("the faults cut the fabric"), HasSubstr("TL1410")));
+}
+
+TEST(BadInput, SuggestsNoKeyThatWouldBeRefused) {
+  const Outcome outcome = RunWith("cluster.fabric.latency=1 us");
+  ExpectRefused(outcome,
+                AllOf(HasSubstr("TL1104"), HasSubstr("known here: "), HasSubstr("cable_latency")));
+  EXPECT_THAT(outcome.err, testing::Not(HasSubstr("format")));
+}
+
+TEST(BadInput, ManyProblemsAreOneScreen) {
+  ExpectRefused(RunTrunkline({"run", "examples/models/llama-3.1-70b.json"}),
+                HasSubstr("more; mend these first"));
+  const Outcome outcome = RunTrunkline({"explain", std::string(100'000, 'a')});
+  ExpectRefused(outcome, HasSubstr("..."));
+  EXPECT_LT(outcome.err.size(), 1'000U);
+}
+
+TEST(BadInput, WordsOfTheCommandLine) {
+  ExpectRefused(RunTrunkline({"--nope"}), HasSubstr("unknown flag '--nope'"));
+  ExpectRefused(RunTrunkline({"run", "-x"}), HasSubstr("unknown flag '-x' of `trunkline run`"));
+  ExpectRefused(RunTrunkline({"fabric", "sho", "fat-tree:k=4"}), HasSubstr("did you mean 'show'?"));
+  ExpectRefused(RunTrunkline({"collective", "allreduce", "--ranks", "4"}), HasSubstr("add -b"));
+  ExpectRefused(RunTrunkline({"collective", "barrier}", "--ranks", "4", "-b", "8"}),
+                HasSubstr("'barrier}' is no collective"));
+  ExpectRefused(RunTrunkline({"collective", "allreduce", "--ranks", "1000000", "-b", "8"}),
+                HasSubstr("1000000 NICs"));
+}
+
 TEST(BadInput, ControlCharactersOfAFileNeverReachTheTerminal) {
   const std::string path = WriteFresh("s.yaml", "\"\\e[2Jx\": 1\ncluster: {nodes: 4}\n");
   EXPECT_EQ(RunTrunkline({"run", path}).err.find('\033'), std::string::npos);

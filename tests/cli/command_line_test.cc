@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -182,6 +183,18 @@ TEST(Run, EndsWith130OnCtrlCAndLeavesNoFile) {
   EXPECT_EQ(outcome.status, 130) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("interrupted"));
   EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
+// What comes before the engine asks nobody whether to stop.
+TEST(Run, EndsSoonAfterCtrlCWhateverItIsDoing) {
+  const std::string folder = FreshPath("out");
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = RunTrunkline(
+      {"collective", "alltoall", "--ranks", "16384", "-b", "1G", "--out", folder}, folder);
+  EXPECT_EQ(outcome.status, 130) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("interrupted"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   EXPECT_TRUE(std::filesystem::is_empty(folder));
 }
 
