@@ -214,8 +214,9 @@ void FlowNetwork::FreezeSaturated(std::uint64_t level) {
 
 // Progressive filling of the collected component.
 void FlowNetwork::Fill() {
-  std::ranges::sort(component_, {},
-                    [this](std::uint32_t flow) { return std::pair(flows_[flow].limit, flow); });
+  const auto limit = [this](std::uint32_t flow) { return flows_[flow].limit; };
+  // Most often all limits are equal.
+  if (!std::ranges::is_sorted(component_, {}, limit)) std::ranges::sort(component_, {}, limit);
   levels_.clear();
   for (const std::uint32_t index : component_resources_) {
     levels_.push_back({resources_[index].level(), index});
