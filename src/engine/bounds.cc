@@ -28,7 +28,8 @@
 // Latency. One crossing, not ceil(log2 p) of them: a rank may put to all others at once (LogGP with
 // a gap per peer), so a direct algorithm needs a single latency.
 //
-// Protocols: the least latency of any, and payload undiluted (the simple protocol's).
+// Protocols: the least latency of any, of rings or trees, and payload undiluted (the simple
+// protocol's).
 namespace trunkline {
 namespace {
 
@@ -162,10 +163,12 @@ Time LeastBaseLatency(const TransportModel& transport) {
 
 Time LeastStepLatency(const TransportModel& transport, bool between_nodes) {
   Time least = Time::Max();
-  for (const auto& by_class : transport.step_latency) {
-    for (std::size_t hop_class = 0; hop_class < by_class.size(); ++hop_class) {
-      const bool network = HopClass(hop_class) == HopClass::kNetwork;
-      if (network || !between_nodes) least = std::min(least, by_class[hop_class]);
+  for (const StepLatency* row : {&transport.step_latency, &transport.tree_step_latency}) {
+    for (const auto& by_class : *row) {
+      for (std::size_t hop_class = 0; hop_class < by_class.size(); ++hop_class) {
+        const bool network = HopClass(hop_class) == HopClass::kNetwork;
+        if (network || !between_nodes) least = std::min(least, by_class[hop_class]);
+      }
     }
   }
   return least;

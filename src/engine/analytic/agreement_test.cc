@@ -146,6 +146,28 @@ TEST(Agreement, IsOptimisticWhereStepsRunApart) {
   }
 }
 
+TEST(Agreement, OfEnginesIncludesTheLatenciesOfTreesAndOfRings) {
+  const Fabric fabric = Hosts(2);
+  const Router router(fabric, {});
+  TransportModel transport = IdealTransport();
+  for (auto& row : transport.step_latency) row.fill(Time::Microseconds(2));
+  for (auto& row : transport.tree_step_latency) row.fill(Time::Microseconds(5));
+  transport.ring_base_latency.fill(Time::Microseconds(7));
+  transport.tree_base_latency.fill(Time::Microseconds(3));
+  // Base + 2 x (1 us on cables + the row's step), and 2 ns at most for the bytes.
+  for (const auto& [algorithm, microseconds] :
+       {std::pair("ring", 13), std::pair("tree", 15), std::pair("double_binary_tree", 15)}) {
+    CollectiveChoice choice;
+    choice.algorithm = algorithm;
+    choice.spec.primitive = Primitive::kAllReduce;
+    choice.spec.bytes = Bytes(50);
+    const Times times = TimesOf(router, transport, choice);
+    EXPECT_NEAR(times.analytic.seconds(), microseconds * 1e-6, 3e-9) << times.what;
+    EXPECT_NEAR(times.flow.seconds(), microseconds * 1e-6, 3e-9) << times.what;
+    EXPECT_LE(times.bound, std::min(times.analytic, times.flow)) << times.what;
+  }
+}
+
 class BoundTest : public testing::TestWithParam<int> {};
 
 TEST_P(BoundTest, IsNeverBeatenByAnyAlgorithmInAnyEngine) {

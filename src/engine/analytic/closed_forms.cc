@@ -40,7 +40,7 @@ Result<Time> CollectiveTime(GroupModel& group, const CollectiveChoice& choice) {
                  "use engine: flow, which runs the schedule itself");
   }
   if (group.ranks() == 1) return Time();  // nothing is launched
-  group.set_protocol(choice.protocol);
+  group.set_protocol(choice.protocol, StepLatencyOf(choice.algorithm, group.transport()));
   const double seconds =
       form->second({.group = group, .spec = choice.spec, .schedule = **schedule});
   if (group.failure()) return std::unexpected(*group.failure());

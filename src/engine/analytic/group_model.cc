@@ -25,6 +25,7 @@ Result<GroupModel> GroupModel::Make(const Router& router, const TransportModel& 
   GroupModel model;
   model.router_ = &router;
   model.transport_ = &transport;
+  model.steps_ = &transport.step_latency;
   model.layout_ = LayoutOf(fabric, members, *partitions);
   model.locals_ = 1 + *std::ranges::max_element(model.layout_.local);
   if (!partitions->empty()) partitions->erase(partitions->begin());
@@ -52,9 +53,10 @@ Result<GroupModel> GroupModel::Make(const Router& router, const TransportModel& 
   return model;
 }
 
-void GroupModel::set_protocol(Protocol protocol) {
-  if (protocol == protocol_) return;
+void GroupModel::set_protocol(Protocol protocol, const StepLatency& steps) {
+  if (protocol == protocol_ && &steps == steps_) return;
   protocol_ = protocol;
+  steps_ = &steps;
   dilution_ = 128.0 / static_cast<double>(PayloadPer128(protocol));
   std::ranges::fill(ways_, std::nullopt);
 }
@@ -79,9 +81,8 @@ Way GroupModel::FindWay(std::uint32_t from, std::uint32_t to) {
     if (!failure_) failure_ = route.error();
     return {};
   }
-  const Time step =
-      transport_->step_latency[static_cast<std::size_t>(protocol_)]
-                              [static_cast<std::size_t>(HopClassOf(router_->fabric(), *route))];
+  const Time step = (*steps_)[static_cast<std::size_t>(protocol_)]
+                             [static_cast<std::size_t>(HopClassOf(router_->fabric(), *route))];
   return {.per_byte = dilution_ / route->limit.bytes_per_second(),
           .latency = (route->latency + step).seconds()};
 }

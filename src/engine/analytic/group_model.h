@@ -34,7 +34,8 @@ class GroupModel {
   [[nodiscard]] const GroupLayout& layout() const { return layout_; }
   [[nodiscard]] const TransportModel& transport() const { return *transport_; }
 
-  void set_protocol(Protocol protocol);
+  // `steps`: the software latencies that apply, of the transport.
+  void set_protocol(Protocol protocol, const StepLatency& steps);
   [[nodiscard]] Protocol protocol() const { return protocol_; }
 
   [[nodiscard]] bool SameNode(std::uint32_t a, std::uint32_t b) const {
@@ -97,6 +98,7 @@ class GroupModel {
   std::vector<Partition> blocks_;  // nodes first; none where all share a node
   Loads inside_capacity_;          // by member: what its links inside the node carry
   Protocol protocol_ = Protocol::kSimple;
+  const StepLatency* steps_ = nullptr;
   double dilution_ = 1;  // wire bytes a payload byte under the protocol
 
   std::uint32_t locals_ = 1;

@@ -27,6 +27,12 @@ std::uint32_t SlotOf(std::vector<T>& slots, const T& value) {
   return slot;
 }
 
+Manner MannerOf(const CollectiveChoice& choice) {
+  const Algorithm* algorithm = FindAlgorithm(choice.algorithm);
+  // An unknown name is left for MakeSchedule to refuse.
+  return {.protocol = choice.protocol, .tree = algorithm != nullptr && algorithm->is_tree};
+}
+
 ProgramShape ShapeOf(const Program& program, const TaskGraph& graph) {
   ProgramShape shape;
   const auto count = static_cast<std::uint32_t>(program.tasks.size());
@@ -38,7 +44,7 @@ ProgramShape ShapeOf(const Program& program, const TaskGraph& graph) {
       case TaskKind::kCompute:
         break;
       case TaskKind::kCollective:
-        slot = SlotOf(shape.ports, {task.role, graph.collectives()[task.collective].protocol});
+        slot = SlotOf(shape.ports, {task.role, MannerOf(graph.collectives()[task.collective])});
         shape.collectives.resize(shape.ports.size(), 0);
         ++shape.collectives[slot];
         break;
@@ -90,7 +96,7 @@ class Builder {
   std::uint32_t LayoutOf(const std::vector<RankId>& members);
   Result<void> ConnectCommunicators();
   Result<void> ConnectPeers();
-  Result<void> Connect(RankId source, RankId destination, Protocol protocol, std::uint64_t flow);
+  Result<void> Connect(RankId source, RankId destination, const Manner& manner, std::uint64_t flow);
 
   const EngineInput& input_;
   const TaskGraph& graph_;
@@ -101,7 +107,7 @@ class Builder {
   // resources of that number.
   std::vector<std::uint64_t> crossings_;
   std::vector<Usage> usage_;  // by communicator
-  std::map<std::pair<CommunicatorId, Protocol>, std::uint32_t> communicator_index_;
+  std::map<std::pair<CommunicatorId, Manner>, std::uint32_t> communicator_index_;
   std::map<GroupLayout, std::uint32_t> layout_index_;
   std::vector<const GroupLayout*> layouts_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::shared_ptr<const Schedule>> schedules_;
@@ -125,11 +131,11 @@ std::uint32_t Builder::IndexOf(ResourceId resource) {
 std::uint32_t Builder::CommunicatorOf(RankId rank, const ProgramShape::Port& port) {
   const CommunicatorId id = graph_.communicator(rank, port.role);
   const auto next = static_cast<std::uint32_t>(problem_.communicators.size());
-  const auto [entry, is_new] = communicator_index_.try_emplace({id, port.protocol}, next);
+  const auto [entry, is_new] = communicator_index_.try_emplace({id, port.manner}, next);
   if (is_new) {
     FlowProblem::Communicator communicator;
     communicator.id = id;
-    communicator.protocol = port.protocol;
+    communicator.manner = port.manner;
     communicator.members = graph_.members(id);
     problem_.communicators.push_back(std::move(communicator));
     usage_.emplace_back();
@@ -303,7 +309,7 @@ Result<void> Builder::FindPatterns() {
   return {};
 }
 
-Result<void> Builder::Connect(RankId source, RankId destination, Protocol protocol,
+Result<void> Builder::Connect(RankId source, RankId destination, const Manner& manner,
                               std::uint64_t flow) {
   auto route = input_.router.FindRoute(input_.placement.endpoint(source),
                                        input_.placement.endpoint(destination), flow);
@@ -313,7 +319,7 @@ Result<void> Builder::Connect(RankId source, RankId destination, Protocol protoc
   connection.destination = destination;
   connection.first_hop = static_cast<std::uint32_t>(problem_.hops.size());
   connection.hop_count = static_cast<std::uint32_t>(route->hops.size());
-  const std::int64_t payload = PayloadPer128(protocol);
+  const std::int64_t payload = PayloadPer128(manner.protocol);
   for (const Hop& hop : route->hops) {
     const double weight = hop.weight * 128 / static_cast<double>(payload);
     problem_.hops.push_back(
@@ -324,10 +330,11 @@ Result<void> Builder::Connect(RankId source, RankId destination, Protocol protoc
   connection.limit = LoneRate(problem_.hops_of(connection), problem_.capacities,
                               Rate::BitsPerSecond(static_cast<std::int64_t>(limit)));
   const HopClass hop_class = HopClassOf(fabric_, *route);
+  const StepLatency& step =
+      manner.tree ? input_.transport.tree_step_latency : input_.transport.step_latency;
   connection.latency =
       route->latency +
-      input_.transport
-          .step_latency[static_cast<std::size_t>(protocol)][static_cast<std::size_t>(hop_class)];
+      step[static_cast<std::size_t>(manner.protocol)][static_cast<std::size_t>(hop_class)];
   if (rotation_) {
     for (FlowHop& hop : std::span(problem_.hops).subspan(connection.first_hop)) {
       hop.weight *= crossings_[hop.resource];
@@ -343,7 +350,7 @@ Result<void> Builder::ConnectCommunicators() {
     for (const Schedule::Pair& pair : problem_.patterns[communicator.pattern].pairs) {
       auto connected =
           Connect(communicator.members[pair.source], communicator.members[pair.destination],
-                  communicator.protocol, HashCombine(Index(communicator.id), pair.channel));
+                  communicator.manner, HashCombine(Index(communicator.id), pair.channel));
       if (!connected) return connected;
     }
   }
@@ -358,7 +365,7 @@ Result<void> Builder::ConnectPeers() {
     const auto next = static_cast<std::uint32_t>(problem_.connections.size());
     const auto [entry, is_new] = by_sender.try_emplace({source, role}, next);
     if (is_new) {
-      auto connected = Connect(source, destination, Protocol::kSimple, ~std::uint64_t{role});
+      auto connected = Connect(source, destination, Manner{}, ~std::uint64_t{role});
       if (!connected) return std::unexpected(connected.error());
     }
     return entry->second;

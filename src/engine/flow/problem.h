@@ -13,7 +13,7 @@
 // A run as the flow engine sees it: who talks to whom over which resources.
 namespace trunkline {
 
-// Everything that the members of a communicator run on it under one protocol. Communicators of
+// Everything that the members of a communicator run on it in one manner. Communicators of
 // equal layout and use share one pattern.
 struct Pattern {
   struct Use {
@@ -44,7 +44,7 @@ struct Pattern {
 };
 
 // A way for messages from one rank to another: messages leave one at a time, in order. One for each
-// (source, destination, channel) of a communicator and protocol, and for each (rank, peer role).
+// (source, destination, channel) of a communicator and manner, and for each (rank, peer role).
 struct Connection {
   RankId source{};
   RankId destination{};
@@ -55,13 +55,20 @@ struct Connection {
   Time latency;  // of the route and of the software step
 };
 
+// What of a collective's choice its connections depend on.
+struct Manner {
+  Protocol protocol = Protocol::kSimple;
+  bool tree = false;  // latencies of trees rather than rings (StepLatencyOf)
+  auto operator<=>(const Manner&) const = default;
+};
+
 // What a program asks of every rank that runs it.
 struct ProgramShape {
   static constexpr std::uint32_t kNoSlot = UINT32_MAX;
 
-  struct Port {  // a communicator role with the protocol used on it
+  struct Port {  // a communicator role with the manner in which it is used
     std::uint32_t role = 0;
-    Protocol protocol = Protocol::kSimple;
+    Manner manner;
     auto operator<=>(const Port&) const = default;
   };
   std::vector<Port> ports;
@@ -81,7 +88,7 @@ struct ProgramShape {
 struct FlowProblem {
   struct Communicator {
     CommunicatorId id{};
-    Protocol protocol = Protocol::kSimple;
+    Manner manner;
     std::uint32_t pattern = 0;
     std::uint32_t first_connection = 0;  // of pattern.pairs, in order
     std::vector<RankId> members;
