@@ -57,6 +57,26 @@ std::optional<Primitive> ParsePrimitive(std::string_view text) {
   return std::nullopt;
 }
 
+bool NeedsEveryMember(Primitive primitive) {
+  switch (primitive) {
+    case Primitive::kAllReduce:
+    case Primitive::kReduceScatter:
+    case Primitive::kAllGather:
+    case Primitive::kAllToAll:
+    case Primitive::kAllToAllV:
+    case Primitive::kBarrier:
+      return true;
+    case Primitive::kBroadcast:
+    case Primitive::kReduce:
+    case Primitive::kGather:
+    case Primitive::kScatter:
+    case Primitive::kSendRecv:
+      return false;
+  }
+  TL_CHECK(false, "unknown primitive", static_cast<int>(primitive));
+  return false;
+}
+
 double BusBandwidthFactor(Primitive primitive, std::int64_t ranks) {
   TL_CHECK(ranks > 0, "a collective needs ranks");
   const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);

@@ -123,6 +123,11 @@ class IdleTime {
 
 }  // namespace
 
+Time SentOf(Primitive primitive, const TaskTimes& times, Time last_arrival) {
+  const bool waited = NeedsEveryMember(primitive) && last_arrival <= times.end;
+  return waited ? std::max(times.start, last_arrival) : times.start;
+}
+
 RankSummary AccountRank(RankId rank, const Program& program, std::span<const TaskTimes> times,
                         Time step_end) {
   TL_CHECK(times.size() == program.tasks.size(), times.size(), program.tasks.size());
@@ -171,11 +176,12 @@ std::vector<CollectiveSummary> AccountCollectives(const Program& program,
       found->collective = task.collective;
       found->role = task.role;
     }
-    const Time duration = times[i].end - times[i].start;
-    const Time hidden = compute.LengthBefore(times[i].end) - compute.LengthBefore(times[i].start);
+    const auto [start, sent, end] = times[i];
+    const Time hidden = compute.LengthBefore(end) - compute.LengthBefore(sent);
     ++found->count;
-    found->total += duration;
-    found->exposed += duration - hidden;
+    found->total += end - start;
+    found->waiting += sent - start;
+    found->exposed += end - sent - hidden;
   }
   std::ranges::sort(summaries, {},
                     [](const CollectiveSummary& s) { return std::pair(s.collective, s.role); });

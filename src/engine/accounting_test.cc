@@ -130,6 +130,34 @@ TEST(AccountRank, DoesNotCountOverlappingComputeTwice) {
   EXPECT_EQ(s.compute, Us(12));
 }
 
+TEST(AccountRank, CountsTheWaitForTheLastMemberOfACollectiveAsABubble) {
+  const RankSummary s = Account()
+                            .Compute(0, 10)
+                            .Ran(TaskKind::kCollective, 1, 10, 13, 18, {0})
+                            .Compute(18, 20, {1})
+                            .Rank(20);
+  EXPECT_EQ(s.bubble, Us(3));
+  EXPECT_EQ(s.exposed_communication, Us(5));
+  EXPECT_EQ(s.communication, Us(5));
+}
+
+TEST(SentOf, IsTheLastArrivalWhereTheResultNeedsEveryMember) {
+  const TaskTimes times{.start = Us(2), .sent = Us(2), .end = Us(9)};
+  EXPECT_EQ(SentOf(Primitive::kAllReduce, times, Us(5)), Us(5));
+  EXPECT_EQ(SentOf(Primitive::kBroadcast, times, Us(5)), Us(2));
+  // Done before the last came.
+  EXPECT_EQ(SentOf(Primitive::kReduceScatter, times, Us(10)), Us(2));
+}
+
+TEST(AccountCollectives, TellsWaitingFromExposedCommunication) {
+  const auto summaries =
+      Account().Compute(0, 10).Ran(TaskKind::kCollective, 1, 8, 12, 15).Collectives();
+  ASSERT_EQ(summaries.size(), 1U);
+  EXPECT_EQ(summaries[0].total, Us(7));
+  EXPECT_EQ(summaries[0].waiting, Us(4));
+  EXPECT_EQ(summaries[0].exposed, Us(3));
+}
+
 TEST(AccountCollectives, SubtractsWhatComputeHides) {
   const auto summaries =
       Account().Compute(0, 10).Collective(8, 14).Compute(12, 13).Collective(14, 15).Collectives();

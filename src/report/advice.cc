@@ -30,7 +30,7 @@ constexpr double kWorthwhileShare = 0.02;
 // Busier than this, a link leaves a schedule little to gain.
 constexpr double kFullLink = 0.9;
 // A collective this many times above its bound hardly moves bytes.
-constexpr double kMostlyWaiting = 10;
+constexpr double kMostlyLatency = 10;
 
 void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
   const TrainingPlan& plan = result.training->plan;
@@ -38,7 +38,10 @@ void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
   const std::int64_t m = plan.micro_batches();
   const double now = PipelineBubbleShare(plan, m);
   const double then = PipelineBubbleShare(plan, 2 * m);
-  const double measured = Ratio(result.iteration->bubble, result.iteration->time);
+  // Waits for a collective's last member are bubbles too, but not the pipeline's.
+  Time idle = result.iteration->bubble;
+  for (const StepCollective& c : result.step_collectives) idle -= std::min(idle, c.waiting);
+  const double measured = Ratio(idle, result.iteration->time);
   if (measured <= then) return;  // the closed form promises nothing
   std::string more = fmt::format("global_batch {}", 2 * plan.global_batch);
   if (plan.micro_batch % 2 == 0) more += fmt::format(" or micro_batch {}", plan.micro_batch / 2);
@@ -47,7 +50,7 @@ void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
     more += fmt::format(", or an interleaved schedule with vp {}", 2 * plan.vp);
   }
   out.push_back(
-      {result.iteration->bubble,
+      {idle,
        fmt::format("The pipeline is idle for {} of the step. With equal stages and free transfers "
                    "it is (pp−1)/(vp·m+pp−1) = {}/({}+{}) = {}; twice as many micro-batches or "
                    "chunks ({}) make that {}.",
@@ -94,17 +97,27 @@ void SuggestCollective(const RunResult& result, std::vector<Suggestion>& out) {
     return;
   }
   const Time bound = most->row.bound * static_cast<std::int64_t>(most->count);
-  if (bound >= most->time || bound == Time()) return;
-  const Time gain = std::min(most->exposed, most->time - bound);
-  const double times = Ratio(most->time, bound);
-  const char* cause =
-      times > kMostlyWaiting
-          ? "not bandwidth but latency, or waiting for the last rank to arrive"
-          : "another algorithm, placement or routing, or ranks that arrive together";
+  const Time time = most->transfer();
+  if (bound >= time || bound == Time()) return;
+  const Time gain = std::min(most->exposed, time - bound);
+  const double times = Ratio(time, bound);
+  const char* cause = times > kMostlyLatency ? "not bandwidth but latency"
+                                             : "another algorithm, placement or routing";
   out.push_back({gain, fmt::format("{} takes {} times its lower bound ({} against {}): {}, and at "
                                    "most {} to gain.",
-                                   name, Multiple(times), Humanize(most->time), Humanize(bound),
-                                   cause, Humanize(gain))});
+                                   name, Multiple(times), Humanize(time), Humanize(bound), cause,
+                                   Humanize(gain))});
+}
+
+// What the critical rank waits for its peers is theirs to gain.
+void SuggestArrival(const RunResult& result, std::vector<Suggestion>& out) {
+  const auto most = std::ranges::max_element(result.step_collectives, {}, &StepCollective::waiting);
+  if (most == result.step_collectives.end()) return;
+  const Time gain = std::min(most->waiting, result.iteration->bubble);
+  out.push_back(
+      {gain, fmt::format("{} waits {} for its last member: ranks that come to it at the "
+                         "same time can gain at most {}.",
+                         CollectiveName(*most), Humanize(most->waiting), Humanize(gain))});
 }
 
 // Sharding the optimizer over dp is the one change whose saving is a closed form.
@@ -130,6 +143,7 @@ void SuggestTrainingChanges(const RunResult& result, std::vector<Suggestion>& ou
   SuggestBubble(result, out);
   SuggestLayout(result, out);
   SuggestCollective(result, out);
+  SuggestArrival(result, out);
 }
 
 // A lone collective is held against its own bound.

@@ -84,7 +84,7 @@ std::vector<Usage> Usages(const RunResult& result) {
   std::vector<Usage> out;
   for (const StepCollective& c : result.step_collectives) {
     out.push_back({fmt::format("{} of {}", CollectiveName(c), Humanize(c.row.bytes)), c.row,
-                   c.group_size, c.count, c.time});
+                   c.group_size, c.count, c.transfer()});
   }
   if (!result.rows.empty()) {
     const CollectiveRow& row = result.rows.back();

@@ -115,13 +115,27 @@ TEST(Advice, BoundsTheGainOfABetterCollectiveByItsLowerBound) {
   EXPECT_THAT(advice[1], HasSubstr("at most 10 ms to gain"));
 }
 
-TEST(Advice, TellsWaitingFromBandwidth) {
+TEST(Advice, TellsLatencyFromBandwidth) {
   RunResult result = testing::PipelineResult();
   result.step_collectives[0].role = "world";
   result.step_collectives[0].row.bound = Time::Microseconds(10);
   // 30 ms against 10 us.
   EXPECT_THAT(Advice(result)[1], HasSubstr("takes 3,000 times its lower bound"));
-  EXPECT_THAT(Advice(result)[1], HasSubstr("waiting for the last rank to arrive"));
+  EXPECT_THAT(Advice(result)[1], HasSubstr("not bandwidth but latency"));
+}
+
+TEST(Advice, HoldsACollectiveAgainstItsBoundFromTheLastArrivalOn) {
+  RunResult result = testing::PipelineResult();
+  StepCollective& world = result.step_collectives[0];
+  world.role = "world";
+  world.waiting = Time::Microseconds(100'000);
+  world.time += world.waiting;
+  // Still 30 ms against 20 ms, and what to gain is no wait.
+  const std::vector<std::string> advice = Advice(result);
+  ASSERT_EQ(advice.size(), 2);  // the pipeline's bubble is none of its own then
+  EXPECT_THAT(advice[0], HasSubstr("waits 100 ms for its last member"));
+  EXPECT_THAT(advice[1], HasSubstr("1.50 times its lower bound"));
+  EXPECT_THAT(advice[1], HasSubstr("at most 10 ms to gain"));
 }
 
 TEST(Advice, HoldsALoneCollectiveAgainstItsBound) {

@@ -99,6 +99,7 @@ void WriteStepCollectives(JsonWriter& json, const std::vector<StepCollective>& c
     json.Field("bytes", collective.row.bytes);
     json.Field("count", collective.count);
     json.Field("time_s", collective.time);
+    json.Field("waiting_s", collective.waiting);
     json.Field("exposed_s", collective.exposed);
     json.Field("bound_s", collective.row.bound);
     json.Field("busbw_Bps", collective.row.busbw_Bps);

@@ -52,7 +52,7 @@ TEST(RenderJson, HasEveryKeyOfTheContract) {
   }
   EXPECT_TRUE(training["memory"].contains("per_gpu_bytes"));
   for (const char* key : {"primitive", "algorithm", "protocol", "group_size", "bytes", "count",
-                          "time_s", "exposed_s", "busbw_Bps"}) {
+                          "time_s", "waiting_s", "exposed_s", "busbw_Bps"}) {
     EXPECT_TRUE(training["collectives"][0].contains(key)) << key;
   }
   for (const char* key : {"from", "to", "utilisation", "bytes", "packets", "max_queue_bytes"}) {

@@ -271,7 +271,12 @@ RunResult PipelineResult(int micro_batches) {
                               .communication = kReduce + Milliseconds(30)});
   }
   timeline.critical = kStages - 1;
-  timeline.collectives.push_back({0, 0, kReplicas, 1, kReduce, kReduce, Milliseconds(20)});
+  timeline.collectives.push_back({.group_size = kReplicas,
+                                  .count = 1,
+                                  .total = kReduce,
+                                  .waiting = {},
+                                  .exposed = kReduce,
+                                  .bound = Milliseconds(20)});
   return result;
 }
 

@@ -95,15 +95,14 @@ void AddBreakdown(Page& page, const RunResult& result) {
   };
   add("compute", iteration.compute, iteration.mean_compute_s);
   add("exposed communication", iteration.exposed_comm, iteration.mean_exposed_comm_s);
-  add("pipeline bubble", iteration.bubble, iteration.mean_bubble_s);
+  add("bubble", iteration.bubble, iteration.mean_bubble_s);
   add("other", iteration.other, iteration.mean_other_s);
   page.Add(table);
 }
 
 void AddStepCollectives(Page& page, const RunResult& result) {
   if (result.step_collectives.empty()) return;
-  page.Heading(
-      "Collectives on that rank, most exposed first; time includes the wait for other ranks");
+  page.Heading("Collectives on that rank, most exposed first; time includes waiting");
   std::vector<const StepCollective*> order;
   for (const StepCollective& collective : result.step_collectives) order.push_back(&collective);
   std::ranges::sort(order, {}, [](const StepCollective* collective) {
@@ -116,6 +115,7 @@ void AddStepCollectives(Page& page, const RunResult& result) {
                {"size"},
                {"calls"},
                {"time"},
+               {"waiting"},
                {"exposed"},
                {"x bound"},
                {"bus bandwidth"}});
@@ -124,8 +124,9 @@ void AddStepCollectives(Page& page, const RunResult& result) {
     table.Add({CollectiveName(*collective), collective->row.algorithm,
                ToString(collective->row.protocol), fmt::format("{}", collective->group_size),
                Humanize(collective->row.bytes), fmt::format("{}", collective->count),
-               Humanize(collective->time), Humanize(collective->exposed),
-               bound > Time() ? Multiple(Ratio(collective->time, bound)) : "",
+               Humanize(collective->time), Humanize(collective->waiting),
+               Humanize(collective->exposed),
+               bound > Time() ? Multiple(Ratio(collective->transfer(), bound)) : "",
                Bandwidth(collective->row.busbw_Bps)});
   }
   page.Add(table);

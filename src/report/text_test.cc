@@ -54,12 +54,12 @@ Where the time goes on rank 6 (stage 3, gpu:1/2), the last to finish
                            time   share  mean rank
   compute                245 ms  67.1 %     245 ms  ███████████████████████████
   exposed communication   30 ms   8.2 %      30 ms  ███
-  pipeline bubble         90 ms  24.7 %      90 ms  ██████████
+  bubble                  90 ms  24.7 %      90 ms  ██████████
   other                     0 s   0.0 %        0 s
 
-Collectives on that rank, most exposed first; time includes the wait for other ranks
-  collective         algorithm  protocol  ranks       size  calls   time  exposed  x bound  bus bandwidth
-  dp reduce_scatter  ring       simple        2  953.7 MiB      1  30 ms    30 ms     1.50     16.67 GB/s
+Collectives on that rank, most exposed first; time includes waiting
+  collective         algorithm  protocol  ranks       size  calls   time  waiting  exposed  x bound  bus bandwidth
+  dp reduce_scatter  ring       simple        2  953.7 MiB      1  30 ms      0 s    30 ms     1.50     16.67 GB/s
 
 Narrowest link of each kind, by utilisation over the whole run
   narrowest          kind         rate    used    mean  of links

@@ -149,12 +149,13 @@ void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen,
   for (const CollectiveSummary& summary : result.timeline.collectives) {
     StepCollective step;
     const auto count = static_cast<std::int64_t>(summary.count);
-    const Time each = Time::Picoseconds(count == 0 ? 0 : summary.total.ps() / count);
+    const Time each = Time::Picoseconds(count == 0 ? 0 : (summary.total - summary.waiting).ps() / count);
     step.row = RowOf(chosen[summary.collective], summary.group_size, each, summary.bound);
     step.role = RoleName(graph, summary.collective, summary.role);
     step.group_size = summary.group_size;
     step.count = summary.count;
     step.time = summary.total;
+    step.waiting = summary.waiting;
     step.exposed = summary.exposed;
     result.step_collectives.push_back(std::move(step));
   }

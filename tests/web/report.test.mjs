@@ -135,7 +135,7 @@ const tests = {
     near(await page.textContent('.lead .big'), result.time_s, 'step time');
     const parts = await cells(page, 'breakdown');
     assert.deepEqual(
-        parts.map(row => row[0]), ['Compute', 'Exposed communication', 'Pipeline bubble', 'Other']);
+        parts.map(row => row[0]), ['Compute', 'Exposed communication', 'Bubble', 'Other']);
     const times =
         [iteration.compute_s, iteration.exposed_comm_s, iteration.bubble_s, iteration.other_s];
     parts.forEach((row, i) => {

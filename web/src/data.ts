@@ -53,6 +53,7 @@ export type StepCollective = {
   bytes: number;
   count: number;
   time_s: number;
+  waiting_s: number;
   exposed_s: number;
   bound_s: number;
   busbw_Bps: number;

@@ -87,7 +87,7 @@ function partsOf(iteration: Iteration): PartOfTime[] {
       mean: iteration.mean_exposed_comm_s
     },
     {
-      name: 'Pipeline bubble',
+      name: 'Bubble',
       kind: 'bubble',
       time: iteration.bubble_s,
       mean: iteration.mean_bubble_s
@@ -171,8 +171,9 @@ export function collectives(result: Result): Part {
             {title: 'Size', cell: row => bytes(row.bytes)},
             {title: 'Calls', cell: row => count(row.count)},
             {title: 'Time', cell: row => seconds(row.time_s)},
+            {title: 'Waiting', cell: row => seconds(row.waiting_s)},
             {title: 'Exposed', cell: row => seconds(row.exposed_s)},
-            {title: '× bound', cell: row => multiple(row.time_s, row.bound_s * row.count)},
+            {title: '× bound', cell: row => multiple(row.time_s - row.waiting_s, row.bound_s * row.count)},
             {title: 'Bus bandwidth', cell: row => bandwidth(row.busbw_Bps)},
             {
               title: 'Time and exposed',

@@ -27,6 +27,10 @@ enum class Primitive : std::uint8_t {
 // Accepts allreduce, all_reduce, AllReduce, all-reduce …
 [[nodiscard]] std::optional<Primitive> ParsePrimitive(std::string_view text);
 
+// Whether no rank has its result before every member has come: false where there is a root, or only
+// pairs.
+[[nodiscard]] bool NeedsEveryMember(Primitive primitive);
+
 // nccl-tests' bus bandwidth factor: busbw = algbw x factor (doc/PERFORMANCE.md of nccl-tests).
 //   AllReduce 2(n-1)/n; ReduceScatter, AllGather, AllToAll, Gather, Scatter (n-1)/n; others 1.
 [[nodiscard]] double BusBandwidthFactor(Primitive primitive, std::int64_t ranks);

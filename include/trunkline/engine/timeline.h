@@ -34,7 +34,11 @@ struct TaskSpan {
 // exactly (for the critical rank that is its finish):
 //   compute                the compute stream is busy
 //   exposed_communication  it is idle and the task it waits for next waits for bytes in flight
-//   bubble                 it is idle because the sender of what it waits for has not sent yet
+//   bubble                 it is idle because somebody else is late: the sender of what it waits
+//                          for has not sent yet, or the last member of a collective has not come
+// A rank waits for the last member only where its result needs every member: in AllReduce,
+// ReduceScatter, AllGather, AllToAll(v) and Barrier. With a root or in pairs some are done before
+// all have come, so the whole of such a collective counts as communication.
 //   other                  the rest (after its last task until the step ends)
 struct RankSummary {
   RankId rank{};
@@ -54,7 +58,8 @@ struct CollectiveSummary {
   std::uint32_t group_size = 0;
   std::uint64_t count = 0;  // per rank of the critical rank's program
   Time total;               // on the critical rank, from its start to its end
-  Time exposed;             // of that, not hidden by compute
+  Time waiting;             // of that, before the last member came
+  Time exposed;             // of the rest, not hidden by compute
   Time bound;               // lower bound of one execution
 };
 

@@ -59,7 +59,11 @@ struct StepCollective {
   std::uint32_t group_size = 0;
   std::uint64_t count = 0;  // executions on the critical rank
   Time time;                // all of them, on the critical rank
+  Time waiting;             // of that, before the last member came; row.time is without
   Time exposed;
+
+  // All of them, each from when its last member came.
+  [[nodiscard]] Time transfer() const { return time - waiting; }
 };
 
 struct LinkRow {

@@ -106,11 +106,14 @@ TEST(Analytic, StartsACollectiveWhenTheLastMemberComes) {
   // 2 steps of 1 MB at 10 GB/s and 2 us.
   const Timeline timeline = Simulate(Crossbar(2, Rate::GigabytesPerSecond(10), Us(1)), graph);
   EXPECT_EQ(timeline.end, Us(70 + 204));
-  EXPECT_EQ(timeline.ranks[0].exposed_communication, Us(60 + 204));
+  EXPECT_EQ(timeline.ranks[0].bubble, Us(60));
+  EXPECT_EQ(timeline.ranks[0].exposed_communication, Us(204));
   EXPECT_EQ(timeline.ranks[1].exposed_communication, Us(204));
   ASSERT_EQ(timeline.collectives.size(), 1U);
   EXPECT_EQ(timeline.collectives[0].group_size, 2U);
   EXPECT_EQ(timeline.collectives[0].total, Us(60 + 204));
+  EXPECT_EQ(timeline.collectives[0].waiting, Us(60));
+  EXPECT_EQ(timeline.collectives[0].exposed, Us(204));
   EXPECT_LE(timeline.collectives[0].bound, Us(204));
 }
 

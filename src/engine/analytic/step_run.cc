@@ -221,7 +221,10 @@ Result<StepRun::Progress> StepRun::Meet(std::uint32_t rank, std::uint32_t task, 
     }
   }
   if (meeting.end == kUnknown) return Progress::kBlocked;
-  ranks_[rank].times[task].end = meeting.end;
+  TaskTimes& times = ranks_[rank].times[task];
+  times.end = meeting.end;
+  const CollectiveChoice& choice = input_.graph.collectives()[what.collective];
+  times.sent = SentOf(choice.spec.primitive, times, meeting.start);
   return Progress::kDone;
 }
 

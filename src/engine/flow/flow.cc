@@ -5,6 +5,7 @@
 
 #include "engine/accounting.h"
 #include "engine/flow/fold.h"
+#include "engine/flow/last_arrivals.h"
 #include "engine/flow/problem.h"
 #include "engine/flow/task_runner.h"
 #include "trunkline/base/int128.h"
@@ -23,12 +24,13 @@ class Reporter {
         problem_(problem),
         folding_(folding),
         runner_(runner),
+        arrivals_(input.graph, problem, folding, runner),
         traffic_(runner.AllTraffic()) {}
 
   Result<Timeline> Report(RunStatus status);
 
  private:
-  [[nodiscard]] std::vector<TaskTimes> TimesUntil(std::uint32_t rank, Time end) const;
+  [[nodiscard]] std::vector<TaskTimes> TimesUntil(std::uint32_t rank, Time end);
   void AddRanks();
   Result<void> AddCollectives();
   void AddSpans();
@@ -40,17 +42,19 @@ class Reporter {
   const FlowProblem& problem_;
   const Folding& folding_;
   const TaskRunner& runner_;
+  LastArrivals arrivals_;
   std::vector<Traffic> traffic_;  // by class of connections
   Timeline timeline_;
 };
 
 // The times of a rank's tasks, with those that never ended cut off at `end`.
-std::vector<TaskTimes> Reporter::TimesUntil(std::uint32_t rank, Time end) const {
+std::vector<TaskTimes> Reporter::TimesUntil(std::uint32_t rank, Time end) {
   const auto known = runner_.times(rank);
   std::vector<TaskTimes> times(known.begin(), known.end());
   for (TaskTimes& task : times) {
     if (!TaskRunner::Ended(task)) task = {end, end, end};
   }
+  arrivals_.Mark(rank, times);
   return times;
 }
 

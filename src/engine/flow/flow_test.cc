@@ -99,6 +99,46 @@ TEST(Flow, DividesWhatATrunkCarriesOverItsLinks) {
   EXPECT_EQ(fabric_bytes, 2 * 2 * 8'000);
 }
 
+// Ranks that compute for 10 us and, the last of them, 70 us, before one collective.
+HandGraph WithALateRank(const CollectiveChoice& choice, std::uint32_t ranks) {
+  HandGraph graph;
+  graph.choices = {choice};
+  graph.groups.resize(1);
+  for (const std::int64_t compute : {10, 70}) {
+    Program& program = graph.programs.emplace_back();
+    program.tasks = {
+        {.duration = Time::Microseconds(compute)},
+        {.kind = TaskKind::kCollective, .stream = 1, .first_dependency = 0, .dependency_count = 1}};
+    program.dependencies = {0};
+  }
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    graph.program_index.push_back(rank + 1 == ranks ? 1 : 0);
+    graph.groups[0].push_back(RankId(rank));
+    graph.communicator_of.push_back({0});
+  }
+  return graph;
+}
+
+TEST(Flow, CountsTheWaitForTheLastMemberAsABubble) {
+  // Every rank but the last waits 60 us for it, folded or not.
+  for (const bool fold : {true, false}) {
+    FlowCase star{.fabric = Star(4, {CableSpec{}})};
+    star.options.fold = fold;
+    const Timeline timeline =
+        star.Run(WithALateRank(Choose(Primitive::kAllGather, 4'000'000, "direct"), 4));
+    ASSERT_GT(timeline.end, Time::Microseconds(70));
+    for (const RankSummary& rank : timeline.ranks) {
+      EXPECT_EQ(rank.bubble, Time::Microseconds(rank.rank == RankId(3) ? 0 : 60)) << fold;
+    }
+  }
+}
+
+TEST(Flow, CountsNoWaitForALateReceiverOfABroadcast) {
+  const FlowCase star{.fabric = Star(4, {CableSpec{}})};
+  const Timeline timeline = star.Run(WithALateRank(Choose(Primitive::kBroadcast, 4'000'000), 4));
+  for (const RankSummary& rank : timeline.ranks) EXPECT_EQ(rank.bubble, Time());
+}
+
 TEST(Flow, HoldsAPutUntilASlotIsFree) {
   // Four slices of 50 kB at 50 GB/s from one rank to another, 1 us of latency.
   const FlowCase star{.fabric = Star(2, {CableSpec{}})};

@@ -10,19 +10,10 @@ namespace {
 
 constexpr std::uint32_t kPeers = UINT32_MAX;
 
-// Whether every member's end depends on every member's begin.
+// Whether every member's end depends on every member's begin: not where some have nothing to send.
 bool Synchronises(const CollectiveSpec& spec) {
-  switch (spec.primitive) {
-    case Primitive::kAllReduce:
-    case Primitive::kReduceScatter:
-    case Primitive::kAllGather:
-    case Primitive::kAllToAll:
-      return spec.bytes > Bytes(0);
-    case Primitive::kBarrier:
-      return true;
-    default:
-      return false;
-  }
+  if (!NeedsEveryMember(spec.primitive) || spec.primitive == Primitive::kAllToAllV) return false;
+  return spec.bytes > Bytes(0) || spec.primitive == Primitive::kBarrier;
 }
 
 // Who uses each binding resource: communicators, or kPeers.

@@ -43,6 +43,7 @@ void ExpectSameRanks(const Timeline& a, const Timeline& b, std::uint64_t seed) {
   for (std::size_t i = 0; i < a.ranks.size(); ++i) {
     EXPECT_EQ(a.ranks[i].finish, b.ranks[i].finish) << "seed " << seed << " rank " << i;
     EXPECT_EQ(a.ranks[i].exposed_communication, b.ranks[i].exposed_communication) << seed;
+    EXPECT_EQ(a.ranks[i].bubble, b.ranks[i].bubble) << seed;
   }
   EXPECT_EQ(a.flow.transfers_represented, b.flow.transfers_represented) << seed;
   ASSERT_EQ(a.links.size(), b.links.size()) << seed;
