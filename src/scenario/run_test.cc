@@ -68,10 +68,10 @@ TEST(RunScenario, UtilisationIsBytesOverRateAndTimeWorstLinkFirst) {
 // of 8 B on 8 x 8 H100 crosses 14 NVLinks and 6 networks of the tree's row.
 TEST(RunScenario, ASmallTreeTakesWhatTheTunerSays) {
   for (const char* engine : {"flow", "analytic"}) {
-    const RunResult result =
-        RunText("cluster: {node: dgx-h100, nodes: 8}\nworkload:\n"
-                "  collective: {primitive: all_reduce, size: 8 B}\nengine: " +
-                std::string(engine) + "\n");
+    const RunResult result = RunText(
+        "cluster: {node: dgx-h100, nodes: 8}\nworkload:\n"
+        "  collective: {primitive: all_reduce, size: 8 B}\nengine: " +
+        std::string(engine) + "\n");
     ASSERT_EQ(result.rows.size(), 1U);
     EXPECT_EQ(result.rows[0].algorithm, "double_binary_tree");
     const double price = result.rows[0].candidates.front().cost().seconds();

@@ -38,7 +38,7 @@ struct TransportModel {
   Time message_overhead;
   // Software latency of one step of a collective (pure delay), beside the fabric's own latency.
   StepLatency step_latency{};
-  // NCCL's cost model has its own row for trees; the tuner reads it.
+  // NCCL's cost model has its own row for trees (StepLatencyOf of tuner.h).
   StepLatency tree_step_latency{};
   // Paid once per collective before its first step (kernel launch and set-up).
   std::array<Time, kProtocolCount> ring_base_latency{};
