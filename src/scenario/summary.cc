@@ -149,7 +149,8 @@ void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen,
   for (const CollectiveSummary& summary : result.timeline.collectives) {
     StepCollective step;
     const auto count = static_cast<std::int64_t>(summary.count);
-    const Time each = Time::Picoseconds(count == 0 ? 0 : (summary.total - summary.waiting).ps() / count);
+    const Time each =
+        Time::Picoseconds(count == 0 ? 0 : (summary.total - summary.waiting).ps() / count);
     step.row = RowOf(chosen[summary.collective], summary.group_size, each, summary.bound);
     step.role = RoleName(graph, summary.collective, summary.role);
     step.group_size = summary.group_size;
