@@ -145,7 +145,9 @@ const tests = {
     const [collective] = await cells(page, 'collectives');
     near(collective[3], result.collectives[0].bytes, 'collective size');
     near(collective[5], result.collectives[0].time_s, 'collective time');
-    near(collective[8], result.collectives[0].busbw_Bps, 'bus bandwidth');
+    near(collective[6], result.collectives[0].waiting_s, 'collective waiting');
+    near(collective[7], result.collectives[0].exposed_s, 'collective exposed');
+    near(collective[9], result.collectives[0].busbw_Bps, 'bus bandwidth');
     const links = await cells(page, 'links');
     [...result.link_classes, ...result.links].forEach((link, i) => {
       assert.equal(links[i][0], `${link.from} → ${link.to}`);
