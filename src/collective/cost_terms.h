@@ -57,7 +57,7 @@ struct DoublingLevels {
   int outside = 0;
 
   static DoublingLevels Of(const GroupShape& shape) {
-    const int all = std::bit_width(shape.ranks) - 1;
+    const int all = static_cast<int>(std::bit_width(shape.ranks)) - 1;
     if (shape.nodes == 1) {
       return {.inside = all};
     }
