@@ -7,7 +7,8 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 set(TRUNKLINE_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize takes them")
-option(TRUNKLINE_WITH_TESTS "Build the tests" ON)
+set(TRUNKLINE_WITH_TESTS AUTO CACHE STRING "Build the tests (needs GoogleTest): AUTO, ON or OFF")
+set_property(CACHE TRUNKLINE_WITH_TESTS PROPERTY STRINGS AUTO ON OFF)
 option(TRUNKLINE_WITH_BENCH "Build the benchmarks" ON)
 option(TRUNKLINE_WITH_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 
@@ -51,6 +52,18 @@ endfunction()
 trunkline_find_package(fmt)
 trunkline_find_package(yaml-cpp)
 trunkline_find_package(nlohmann_json)
+
+# From here on TRUNKLINE_WITH_TESTS is ON or OFF: who only wants to run the program needs no GoogleTest.
+# `ctest` fails on a build without tests, so none are left out in silence.
+if(TRUNKLINE_WITH_TESTS STREQUAL "AUTO")
+  find_package(GTest QUIET)
+  if(TARGET GTest::gmock)
+    set(TRUNKLINE_WITH_TESTS ON)
+  else()
+    set(TRUNKLINE_WITH_TESTS OFF)
+    set(TRUNKLINE_TESTS_NOTE " (GoogleTest and GoogleMock are not installed)")
+  endif()
+endif()
 if(TRUNKLINE_WITH_TESTS)
   find_package(GTest REQUIRED)
   enable_testing()

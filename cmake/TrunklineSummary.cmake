@@ -28,7 +28,7 @@ trunkline_summary_line("compiler" "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER
 trunkline_summary_line("compiler cache" "${summary_cache}")
 trunkline_summary_line("linker" "${summary_linker}")
 trunkline_summary_line("sanitizers" "${summary_sanitize}")
-trunkline_summary_line("tests" "${TRUNKLINE_WITH_TESTS}")
+trunkline_summary_line("tests" "${TRUNKLINE_WITH_TESTS}${TRUNKLINE_TESTS_NOTE}")
 trunkline_summary_line("benchmarks" "${TRUNKLINE_WITH_BENCH}")
 trunkline_summary_line("fuzz targets" "${TRUNKLINE_WITH_FUZZ}")
 get_property(features GLOBAL PROPERTY TRUNKLINE_FEATURES)
