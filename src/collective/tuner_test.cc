@@ -151,6 +151,7 @@ void CheckTerms(const Algorithm& algorithm, const CollectiveSpec& spec, const Gr
 }
 
 TEST(CostTerms, NeverUnderstateWhatTheBusiestRankAndNodeSend) {
+  int checked = 0;
   for (const Algorithm& algorithm : Algorithms()) {
     if (algorithm.reduces_in_network) {
       continue;  // its messages go to switches
@@ -167,6 +168,7 @@ TEST(CostTerms, NeverUnderstateWhatTheBusiestRankAndNodeSend) {
         const GroupLayout layout = GroupLayout::Grid(nodes, per_node);
         const std::int64_t bytes = std::int64_t{layout.size()} * per_node * 32;
         CheckTerms(algorithm, {.primitive = primitive, .bytes = Bytes(bytes)}, layout);
+        ++checked;
         // Of `tree`, more channels than one turn subtrees across the bounds of nodes.
         if (algorithm.most_channels > 1 && algorithm.name != std::string_view("tree")) {
           CheckTerms(algorithm,
@@ -175,6 +177,8 @@ TEST(CostTerms, NeverUnderstateWhatTheBusiestRankAndNodeSend) {
       }
     }
   }
+  // Nine layouts for each algorithm and primitive; each algorithm has one at least.
+  EXPECT_GE(checked, 9 * 9);
 }
 
 TEST(Tuner, KeepsToWhatIsSettled) {

@@ -163,10 +163,12 @@ TEST(ParseModelConfig, RefusesHostileNumbers) {
 }
 
 TEST(ParseModelConfig, RefusesTruncatedAndDeepText) {
-  Refusal(kLlama.substr(0, kLlama.size() / 2));
-  Refusal("");
-  Refusal(std::string(100'000, '['));
-  Refusal(std::string(100'000, '{'));
+  for (const std::string& text : {std::string(kLlama.substr(0, kLlama.size() / 2)), std::string(),
+                                  std::string(100'000, '['), std::string(100'000, '{')}) {
+    const Diagnostic found = Refusal(text);
+    EXPECT_EQ(found.code.substr(0, 4), "TL11") << found.message;
+    EXPECT_EQ(found.where.file, "config.json");
+  }
 }
 
 // The published configurations, where they are at hand.
