@@ -23,6 +23,12 @@ class EventQueue {
   }
   [[nodiscard]] std::uint32_t next_id() const { return heap_.front().id; }
 
+  // When `id` is queued; Time::Max() when it is not.
+  [[nodiscard]] Time time_of(std::uint32_t id) const {
+    if (id >= slot_.size() || slot_[id] == kAbsent) return Time::Max();
+    return Time::Picoseconds(heap_[slot_[id]].time);
+  }
+
   // Queues `id` at `time`, or moves it there.
   void Set(std::uint32_t id, Time time) {
     if (id >= slot_.size()) slot_.resize(id + 1, kAbsent);

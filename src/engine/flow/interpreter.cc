@@ -17,15 +17,7 @@ Interpreter::Interpreter(const TransferModel& model)
     : model_(model),
       rendezvous_(model.handshake == Handshake::kRendezvous),
       network_(model.capacities),
-      states_(model.connections.size()) {
-  for (std::uint32_t i = 0; i < model.connections.size(); ++i) {
-    const Connection& connection = model.connections[i];
-    if (connection.binding_hops == 0) continue;
-    states_[i].flow = network_.AddFlow(
-        model.hops.subspan(connection.first_hop, connection.binding_hops), connection.limit);
-    connection_of_flow_.push_back(i);
-  }
-}
+      states_(model.connections.size()) {}
 
 std::uint32_t Interpreter::AddPrograms(std::uint32_t count) {
   const auto first = static_cast<std::uint32_t>(programs_.size());
@@ -315,7 +307,7 @@ bool Interpreter::Put(std::uint32_t id, std::uint32_t connection, std::int64_t b
   State& state = states_[connection];
   ++state.traffic.transfers;
   state.traffic.bytes += bytes;
-  if (state.flow == kNone && !rendezvous_) {
+  if (model_.connections[connection].binding_hops == 0 && !rendezvous_) {
     // Nothing can slow it: its end is known now.
     const Time begin = std::max(program.time, state.free);
     Time end = begin;
@@ -364,7 +356,7 @@ void Interpreter::Transmit(std::uint32_t connection) {
       EndTransfer(connection, begin);
     } else {
       const Time bytes_begin = Later(begin, model_.message_overhead);
-      if (state.flow == kNone) {
+      if (model_.connections[connection].binding_hops == 0) {
         EndTransfer(connection, Later(bytes_begin, Duration(connection, put.bytes, put.follows)));
       } else if (bytes_begin == clock_) {
         BeginTransfer(connection);
@@ -375,12 +367,14 @@ void Interpreter::Transmit(std::uint32_t connection) {
   }
 }
 
-void Interpreter::BeginTransfer(std::uint32_t connection) {
+void Interpreter::BeginTransfer(std::uint32_t index) {
   ++events_;
-  const State& state = states_[connection];
+  const State& state = states_[index];
   const Message& put = messages_[state.outgoing.head];
-  if (watches()) NoteBegin(connection);
-  network_.Start(state.flow, Bytes(put.bytes), clock_, put.follows);
+  if (watches()) NoteBegin(index);
+  const Connection& connection = model_.connections[index];
+  network_.Start(index, model_.hops.subspan(connection.first_hop, connection.binding_hops),
+                 connection.limit, Bytes(put.bytes), clock_, put.follows ? state.surplus : 0);
 }
 
 void Interpreter::NoteBegin(std::uint32_t index) {
@@ -502,11 +496,12 @@ bool Interpreter::Advance() {
   clock_ = now;
   while (begins_.next_time() == now) BeginTransfer(begins_.Pop());
   while (network_.next_completion() == now) {
-    const std::uint32_t connection = connection_of_flow_[network_.PopCompleted()];
+    const FlowNetwork::Ended ended = network_.PopCompleted();
     ++events_;
-    if (watches()) NoteEnd(connection);
-    EndTransfer(connection, now);
-    Transmit(connection);
+    states_[ended.owner].surplus = ended.surplus;
+    if (watches()) NoteEnd(ended.owner);
+    EndTransfer(ended.owner, now);
+    Transmit(ended.owner);
   }
   return true;
 }

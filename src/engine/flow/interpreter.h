@@ -186,7 +186,6 @@ class Interpreter {
     std::uint32_t held = 0;             // slots taken and not known to be given back
     std::uint32_t waiter = kNone;       // program that waits for the next signal
     std::uint32_t slot_waiter = kNone;  // program that waits for a slot
-    std::uint32_t flow = kNone;         // in the network; kNone: its resources cannot bind
     bool busy = false;                  // the first outgoing put is on its way
   };
 
@@ -226,7 +225,6 @@ class Interpreter {
   TransferModel model_;
   bool rendezvous_;
   FlowNetwork network_;
-  std::vector<std::uint32_t> connection_of_flow_;
   std::vector<State> states_;
   std::vector<Program> programs_;
   std::vector<std::uint32_t> ready_;

@@ -49,11 +49,6 @@ Time FluidTime(Bytes bytes, FlowRate rate, std::uint64_t& surplus) {
   return time;
 }
 
-std::uint64_t FlowNetwork::Resource::level() const {
-  const Uint128 share = left / weight;
-  return static_cast<std::uint64_t>(std::min<Uint128>(share, INT64_MAX));
-}
-
 Uint128 FlowNetwork::Units(Rate capacity) {
   return static_cast<Uint128>(capacity.bits_per_second())
          << (FlowRate::kFractionBits + FlowHop::kFractionBits);
@@ -65,15 +60,23 @@ FlowNetwork::FlowNetwork(std::span<const Rate> capacities) : resources_(capaciti
   }
 }
 
-std::uint32_t FlowNetwork::AddFlow(std::span<const FlowHop> hops, FlowRate limit) {
-  Flow flow;
-  flow.limit = limit.units;
-  flow.first_hop = static_cast<std::uint32_t>(hops_.size());
-  flow.hop_count = static_cast<std::uint32_t>(hops.size());
-  for (const FlowHop& hop : hops) hops_.push_back({hop.weight, hop.resource, 0});
-  flows_.push_back(flow);
-  new_rate_.push_back(0);
-  return static_cast<std::uint32_t>(flows_.size() - 1);
+// --- Flows that come and go ---------------------------------------------------------------------
+
+std::uint32_t FlowNetwork::TakeFlow(std::uint32_t hop_count) {
+  if (hop_count >= free_.size()) free_.resize(hop_count + 1);
+  std::vector<std::uint32_t>& free = free_[hop_count];
+  if (free.empty()) {
+    free.push_back(static_cast<std::uint32_t>(flows_.size()));
+    Flow flow;
+    flow.first_hop = static_cast<std::uint32_t>(hops_.size());
+    flow.hop_count = hop_count;
+    flows_.push_back(flow);
+    caps_.push_back(Cap::Limit(0));
+    hops_.resize(hops_.size() + hop_count);
+  }
+  const std::uint32_t index = free.back();
+  free.pop_back();
+  return index;
 }
 
 void FlowNetwork::MarkDirty(std::uint32_t resource) {
@@ -82,184 +85,209 @@ void FlowNetwork::MarkDirty(std::uint32_t resource) {
   dirty_.push_back(resource);
 }
 
-void FlowNetwork::Start(std::uint32_t index, Bytes bytes, Time now, bool follows) {
+std::uint32_t FlowNetwork::Start(std::uint32_t owner, std::span<const FlowHop> path, FlowRate limit,
+                                 Bytes bytes, Time now, std::uint64_t surplus) {
+  TL_CHECK(bytes > Bytes(0), "a flow of no bytes", owner);
+  const std::uint32_t index = TakeFlow(static_cast<std::uint32_t>(path.size()));
   Flow& flow = flows_[index];
-  TL_CHECK(flow.remaining == 0 && bytes > Bytes(0), "a flow starts while it is busy", index);
-  flow.remaining = Work(bytes, follows ? flow.surplus : 0);
+  flow.owner = owner;
+  flow.limit = limit.units;
+  flow.remaining = Work(bytes, surplus);
   flow.settled = now;
-  flow.rate = 0;
+  caps_[index] = Cap::Limit(limit.units);
   bool alone = true;
-  for (Hop& hop : hops(flow)) {
-    Resource& resource = resources_[hop.resource];
-    resource.demand += static_cast<Uint128>(hop.weight) * flow.limit;
-    hop.position = static_cast<std::uint32_t>(resource.active.size());
-    resource.active.push_back({index, static_cast<std::uint32_t>(&hop - hops_.data())});
+  for (std::uint32_t i = 0; i < path.size(); ++i) {
+    Resource& resource = resources_[path[i].resource];
+    resource.demand += static_cast<Uint128>(path[i].weight) * flow.limit;
+    hops_[flow.first_hop + i] = {path[i].weight, path[i].resource,
+                                 static_cast<std::uint32_t>(resource.active.size())};
+    resource.active.push_back({path[i].weight, index, flow.first_hop + i});
     if (resource.contended()) {
-      MarkDirty(hop.resource);
+      MarkDirty(path[i].resource);
       alone = false;
     }
   }
+  now_ = now;
   if (alone) {
-    flow.rate = flow.limit;
-    Schedule(index, now);
+    Schedule(index);
   } else {
-    unsolved_.push_back(index);
+    flow.changed = true;
+    changed_.push_back(index);
   }
+  return index;
 }
 
-std::uint32_t FlowNetwork::PopCompleted() {
-  const Time now = completions_.next_time();
+FlowNetwork::Ended FlowNetwork::PopCompleted() {
+  const Time now = next_completion();
   const std::uint32_t index = completions_.Pop();
-  Flow& flow = flows_[index];
-  flow.surplus = Surplus(flow.remaining, flow.rate, now - flow.settled);
-  flow.remaining = 0;
+  const Flow& flow = flows_[index];
   for (const Hop& hop : hops(flow)) {
     Resource& resource = resources_[hop.resource];
-    if (resource.contended()) MarkDirty(hop.resource);
+    if (resource.level != kNone) MarkDirty(hop.resource);
     resource.demand -= static_cast<Uint128>(hop.weight) * flow.limit;
     const Active moved = resource.active.back();
     resource.active[hop.position] = moved;
     hops_[moved.hop].position = hop.position;
     resource.active.pop_back();
   }
-  return index;
+  free_[flow.hop_count].push_back(index);
+  return {flow.owner, Surplus(flow.remaining, caps_[index].rate(), now - flow.settled)};
 }
 
-void FlowNetwork::Schedule(std::uint32_t index, Time now) {
-  const Flow& flow = flows_[index];
-  completions_.Set(index, EndOf(flow.remaining, flow.rate, now));
+// --- Ends ---------------------------------------------------------------------------------------
+
+// A flow that slows down keeps its earlier end in the queue, as a lower bound.
+void FlowNetwork::Schedule(std::uint32_t index) {
+  Flow& flow = flows_[index];
+  const std::uint64_t rate = caps_[index].rate();
+  const Time queued = completions_.time_of(index);
+  flow.due = false;
+  if (queued != Time::Max()) {
+    if (queued <= now_) return;
+    const auto before = static_cast<std::uint64_t>((queued - now_).ps() - 1);
+    if (flow.remaining > static_cast<Uint128>(rate) * before) return;
+  }
+  flow.due = true;
+  completions_.Set(index, EndOf(flow.remaining, rate, now_));
 }
 
+Time FlowNetwork::next_completion() {
+  while (!completions_.empty()) {
+    const std::uint32_t index = completions_.next_id();
+    Flow& flow = flows_[index];
+    if (flow.due) break;
+    flow.due = true;
+    completions_.Set(index, EndOf(flow.remaining, caps_[index].rate(), flow.settled));
+  }
+  return completions_.next_time();
+}
+
+// --- Solving ------------------------------------------------------------------------------------
+
+// A sweep by rising level over the resources whose level may be another than before. What happens
+// at one level changes nothing below it, as in progressive filling: a flow that is held lower takes
+// less of its other resources, whose levels rise and were above; a resource whose level rises
+// releases the flows it held, which are then in the way of others from their old rate on.
 void FlowNetwork::Solve(Time now) {
   if (!needs_solve()) return;
   ++solves_;
-  CollectComponent();
-  Fill();
-  Apply(now);
-}
-
-void FlowNetwork::Visit(std::uint32_t index) {
-  Flow& flow = flows_[index];
-  if (flow.visit == solves_) return;
-  flow.visit = solves_;
-  flow.frozen = false;
-  component_.push_back(index);
-}
-
-// Flows whose rates may change: those on dirty resources, and all that contended resources connect
-// to them.
-void FlowNetwork::CollectComponent() {
-  component_.clear();
-  component_resources_.clear();
-  for (const std::uint32_t flow : unsolved_) {
-    if (flows_[flow].remaining != 0) Visit(flow);
+  now_ = now;
+  for (const std::uint32_t resource : dirty_) {
+    resources_[resource].dirty = false;
+    Await(resource, 0);
   }
-  for (const std::uint32_t index : dirty_) {
-    resources_[index].dirty = false;
-    for (const Active& active : resources_[index].active) Visit(active.flow);
-  }
-  unsolved_.clear();
   dirty_.clear();
-  for (std::size_t next = 0; next < component_.size(); ++next) {
-    for (const Hop& hop : hops(flows_[component_[next]])) {
-      Resource& resource = resources_[hop.resource];
-      if (!resource.contended()) continue;
-      if (resource.visit != solves_) {
-        resource.visit = solves_;
-        resource.left = resource.capacity;
-        resource.weight = 0;
-        component_resources_.push_back(hop.resource);
-        for (const Active& active : resource.active) Visit(active.flow);
+  while (!pending_.empty()) {
+    std::ranges::pop_heap(pending_, std::greater{});
+    const Pending next = pending_.back();
+    pending_.pop_back();
+    if (resources_[next.resource].queued == next.level) Examine(next.resource, next.level);
+  }
+  for (const std::uint32_t flow : changed_) {
+    flows_[flow].changed = false;
+    Schedule(flow);
+  }
+  changed_.clear();
+}
+
+void FlowNetwork::Await(std::uint32_t index, std::uint64_t level) {
+  Resource& resource = resources_[index];
+  if (resource.queued <= level) return;
+  resource.queued = level;
+  pending_.push_back({level, index});
+  std::ranges::push_heap(pending_, std::greater{});
+}
+
+void FlowNetwork::Examine(std::uint32_t index, std::uint64_t at_least) {
+  Resource& resource = resources_[index];
+  resource.queued = kNone;
+  const std::uint64_t level = LevelOf(resource, at_least);
+  if (resource.level != kNone && level > resource.level) Release(index);
+  if (level == kNone) return;
+  if (!pending_.empty() && pending_.front().level < level) {
+    Await(index, level);
+  } else {
+    Hold(index, level);
+  }
+}
+
+// The level of `resource`, which is not below `at_least`, if nothing held the flows that it holds.
+std::uint64_t FlowNetwork::LevelOf(const Resource& resource, std::uint64_t at_least) {
+  open_.clear();
+  const Cap own = Cap::Held(resource.level);
+  Uint128 left = resource.capacity;
+  std::uint64_t weight = 0;
+  for (const Active& active : resource.active) {
+    Cap cap = caps_[active.flow];
+    if (cap == own) cap = Cap::Limit(flows_[active.flow].limit);
+    if (cap.passes() <= at_least) {
+      left -= static_cast<Uint128>(active.weight) * cap.rate();
+    } else {
+      open_.push_back({cap, active.weight});
+      weight += active.weight;
+    }
+  }
+  while (!open_.empty()) {
+    const auto level = static_cast<std::uint64_t>(std::min<Uint128>(left / weight, INT64_MAX));
+    std::size_t kept = 0;
+    for (const Open& open : open_) {
+      if (open.cap.passes() <= level) {
+        left -= static_cast<Uint128>(open.weight) * open.cap.rate();
+        weight -= open.weight;
+      } else {
+        open_[kept++] = open;
       }
-      resource.weight += hop.weight;
     }
+    if (kept == open_.size()) return level;
+    open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(kept), open_.end());
   }
+  return kNone;
 }
 
-void FlowNetwork::Freeze(std::uint32_t index, std::uint64_t rate) {
+// Lets go of the flows that the resource holds: they rise until something else holds them.
+void FlowNetwork::Release(std::uint32_t index) {
+  Resource& resource = resources_[index];
+  const std::uint64_t level = resource.level;
+  for (const Active& active : resource.active) {
+    if (caps_[active.flow] != Cap::Held(level)) continue;
+    const Flow& flow = flows_[active.flow];
+    Change(active.flow, Cap::Limit(flow.limit));
+    for (const Hop& hop : hops(flow)) {
+      if (hop.resource == index) continue;
+      const Resource& other = resources_[hop.resource];
+      if (other.contended() || other.level != kNone) Await(hop.resource, level);
+    }
+  }
+  resource.level = kNone;
+}
+
+// Holds the flows of the resource that would pass `level`.
+void FlowNetwork::Hold(std::uint32_t index, std::uint64_t level) {
+  Resource& resource = resources_[index];
+  for (const Active& active : resource.active) {
+    const Cap cap = caps_[active.flow];
+    if (cap.passes() <= level || cap == Cap::Held(level)) continue;
+    Change(active.flow, Cap::Held(level));
+    for (const Hop& hop : hops(flows_[active.flow])) {
+      if (hop.resource == index) continue;
+      const Resource& other = resources_[hop.resource];
+      if (other.level != kNone) Await(hop.resource, other.level);
+    }
+  }
+  resource.level = level;
+}
+
+// Flows whose rate changes settle what they have moved so far.
+void FlowNetwork::Change(std::uint32_t index, Cap cap) {
   Flow& flow = flows_[index];
-  flow.frozen = true;
-  new_rate_[index] = rate;
-  for (const Hop& hop : hops(flow)) {
-    Resource& resource = resources_[hop.resource];
-    if (resource.visit != solves_) continue;
-    resource.left -= static_cast<Uint128>(hop.weight) * rate;
-    resource.weight -= hop.weight;
+  if (!flow.changed) {
+    flow.changed = true;
+    changed_.push_back(index);
+    flow.remaining -= static_cast<Uint128>(caps_[index].rate()) *
+                      static_cast<std::uint64_t>((now_ - flow.settled).ps());
+    flow.settled = now_;
   }
-}
-
-// Freezes the flows of every resource whose level is `level`, the lowest of all.
-void FlowNetwork::FreezeSaturated(std::uint64_t level) {
-  saturated_.clear();
-  while (!levels_.empty() && levels_.front().level == level) {
-    std::ranges::pop_heap(levels_, std::greater{});
-    Level last = levels_.back();
-    Resource& resource = resources_[last.resource];
-    levels_.pop_back();
-    if (resource.weight == 0) continue;
-    last.level = resource.level();
-    if (last.level == level) {
-      saturated_.push_back(last.resource);
-    } else {
-      levels_.push_back(last);
-      std::ranges::push_heap(levels_, std::greater{});
-    }
-  }
-  for (const std::uint32_t index : saturated_) {
-    for (const Active& active : resources_[index].active) {
-      if (!flows_[active.flow].frozen) Freeze(active.flow, level);
-    }
-  }
-}
-
-// Progressive filling of the collected component.
-void FlowNetwork::Fill() {
-  const auto limit = [this](std::uint32_t flow) { return flows_[flow].limit; };
-  // Most often all limits are equal.
-  if (!std::ranges::is_sorted(component_, {}, limit)) std::ranges::sort(component_, {}, limit);
-  levels_.clear();
-  for (const std::uint32_t index : component_resources_) {
-    levels_.push_back({resources_[index].level(), index});
-  }
-  std::ranges::make_heap(levels_, std::greater{});
-
-  for (std::size_t next = 0; next < component_.size();) {
-    const std::uint32_t flow = component_[next];
-    if (flows_[flow].frozen) {
-      ++next;
-      continue;
-    }
-    // Levels only rise as flows freeze, so a stored one that is still true is the lowest.
-    while (!levels_.empty()) {
-      const Level lowest = levels_.front();
-      const Resource& resource = resources_[lowest.resource];
-      const std::uint64_t now = resource.weight == 0 ? UINT64_MAX : resource.level();
-      if (now == lowest.level) break;
-      std::ranges::pop_heap(levels_, std::greater{});
-      levels_.pop_back();
-      if (resource.weight == 0) continue;
-      levels_.push_back({now, lowest.resource});
-      std::ranges::push_heap(levels_, std::greater{});
-    }
-    if (levels_.empty() || flows_[flow].limit <= levels_.front().level) {
-      Freeze(flow, flows_[flow].limit);
-    } else {
-      FreezeSaturated(levels_.front().level);
-    }
-  }
-}
-
-// Flows whose rate changed settle what they have moved so far and get a new end.
-void FlowNetwork::Apply(Time now) {
-  for (const std::uint32_t index : component_) {
-    Flow& flow = flows_[index];
-    if (flow.rate == new_rate_[index]) continue;
-    flow.remaining -=
-        static_cast<Uint128>(flow.rate) * static_cast<std::uint64_t>((now - flow.settled).ps());
-    flow.settled = now;
-    flow.rate = new_rate_[index];
-    Schedule(index, now);
-  }
+  caps_[index] = cap;
 }
 
 }  // namespace trunkline

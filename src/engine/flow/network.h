@@ -40,7 +40,8 @@ struct FlowRate {
 // this one follows without a gap, and becomes what this one leaves: rounding does not accumulate.
 [[nodiscard]] Time FluidTime(Bytes bytes, FlowRate rate, std::uint64_t& surplus);
 
-// Flows that share resources max-min fairly, event driven and incremental.
+// Flows that share resources max-min fairly, event driven and incremental. A flow exists from its
+// start to its end.
 //
 // Every quantity is an integer: rates, capacities, weights and remaining work. Sums therefore do
 // not depend on their order, bytes are conserved exactly, and a folded network (weights multiplied
@@ -49,9 +50,14 @@ struct FlowRate {
 // The rates are those of progressive filling in which every step rounds down: all unfrozen flows
 // rise together; the lowest of the flow limits and of the levels floor(left / weight) of the
 // resources is next; all resources at that level freeze their flows at once. This definition is a
-// function of the set of active flows alone, so any part of the network may be solved by itself: a
-// resource whose flows cannot fill it even at their limits couples nobody, and only what is
-// connected through the others to a flow that came or went is solved again.
+// function of the set of active flows alone. It reads, for the level of one resource: the least
+// fixed point of
+//
+//     level = floor((capacity - what lower flows take) / weight of the others)
+//
+// where lower are the flows whose rate is below `level`, or equal to it and their limit. So the
+// rates of the flows on a resource give its level, the levels of its resources give a flow its
+// rate, and a solve need only follow what changes: see Solve.
 class FlowNetwork {
  public:
   explicit FlowNetwork(std::span<const Rate> capacities);
@@ -59,36 +65,54 @@ class FlowNetwork {
   // Capacity in the units of weight x rate.
   [[nodiscard]] static Uint128 Units(Rate capacity);
 
-  // Declares a flow, idle at first; returns its dense index. `limit` is at most its lone rate.
-  std::uint32_t AddFlow(std::span<const FlowHop> hops, FlowRate limit);
-
-  // A flow begins to move `bytes` at `now`. REQUIRES: it is idle, bytes > 0, and now is not before
-  // any earlier call. Call Solve before time moves on. `follows`: it waited for this flow's
-  // previous transfer, which ended now.
-  void Start(std::uint32_t flow, Bytes bytes, Time now, bool follows = false);
+  // A flow of `owner` begins to move `bytes` at `now`, `surplus` of it already done (FluidTime).
+  // Returns its id, which is its own until it ends. REQUIRES: bytes > 0, `limit` is at most its
+  // lone rate, and now is not before any earlier call. Call Solve before time moves on.
+  std::uint32_t Start(std::uint32_t owner, std::span<const FlowHop> hops, FlowRate limit,
+                      Bytes bytes, Time now, std::uint64_t surplus = 0);
   // When the next active flow ends, as far as rates are solved; Time::Max(): none does.
-  [[nodiscard]] Time next_completion() const { return completions_.next_time(); }
-  // Ends the flow that completes next, at next_completion(), and returns it.
-  std::uint32_t PopCompleted();
+  [[nodiscard]] Time next_completion();
+
+  struct Ended {
+    std::uint32_t owner = 0;
+    std::uint64_t surplus = 0;
+  };
+  // Ends the flow that completes next, at next_completion().
+  Ended PopCompleted();
   // Brings rates up to date with the starts and ends at `now`.
   void Solve(Time now);
 
   [[nodiscard]] bool active() const { return !completions_.empty() || needs_solve(); }
-  [[nodiscard]] bool needs_solve() const { return !dirty_.empty() || !unsolved_.empty(); }
-  [[nodiscard]] FlowRate rate(std::uint32_t flow) const { return {flows_[flow].rate}; }
+  [[nodiscard]] bool needs_solve() const { return !dirty_.empty(); }
+  [[nodiscard]] FlowRate rate(std::uint32_t flow) const { return {caps_[flow].rate()}; }
   [[nodiscard]] std::uint64_t solves() const { return solves_; }
 
  private:
+  static constexpr std::uint64_t kNone = UINT64_MAX;
+
+  // A rate, and whether a resource holds it there (else it is the flow's limit).
+  class Cap {
+   public:
+    static Cap Limit(std::uint64_t rate) { return Cap(rate << 1); }
+    static Cap Held(std::uint64_t rate) { return Cap(rate << 1 | 1); }
+    [[nodiscard]] std::uint64_t rate() const { return bits_ >> 1; }
+    // The lowest level of a resource at which the flow counts as lower.
+    [[nodiscard]] std::uint64_t passes() const { return (bits_ >> 1) + (bits_ & 1); }
+    bool operator==(const Cap&) const = default;
+
+   private:
+    explicit Cap(std::uint64_t bits) : bits_(bits) {}
+    std::uint64_t bits_;
+  };
   struct Flow {
-    std::uint64_t limit = 0;
-    std::uint64_t rate = 0;
     Uint128 remaining = 0;  // work at `settled`, in rate units x picoseconds
     Time settled;
+    std::uint64_t limit = 0;
+    std::uint32_t owner = 0;
     std::uint32_t first_hop = 0;
     std::uint32_t hop_count = 0;
-    std::uint64_t visit = 0;    // the solve that last collected it
-    std::uint64_t surplus = 0;  // see FluidTime
-    bool frozen = false;
+    bool changed = false;  // in changed_
+    bool due = false;      // the time in completions_ is its end, not only a lower bound
   };
   struct Hop {
     std::uint64_t weight = 0;
@@ -96,53 +120,58 @@ class FlowNetwork {
     std::uint32_t position = 0;  // in the resource's active list
   };
   struct Active {
+    std::uint64_t weight = 0;
     std::uint32_t flow = 0;
     std::uint32_t hop = 0;
   };
   struct Resource {
-    Uint128 capacity = 0;      // rate units x weight units
-    Uint128 demand = 0;        // sum of weight x limit over active flows
-    Uint128 left = 0;          // during a solve: capacity less what frozen flows take
-    std::uint64_t weight = 0;  // during a solve: of the unfrozen flows
-    std::uint64_t visit = 0;
+    Uint128 capacity = 0;         // rate units x weight units
+    Uint128 demand = 0;           // sum of weight x limit over active flows
+    std::uint64_t level = kNone;  // at which it holds flows; kNone: it holds none
+    std::uint64_t queued = kNone;
     bool dirty = false;
     std::vector<Active> active;
 
     [[nodiscard]] bool contended() const { return demand > capacity; }
-    [[nodiscard]] std::uint64_t level() const;
+  };
+  // A resource whose level is to be found, which is not below `level`.
+  struct Pending {
+    std::uint64_t level = 0;
+    std::uint32_t resource = 0;
+    bool operator>(const Pending& other) const { return level > other.level; }
   };
 
   [[nodiscard]] std::span<Hop> hops(const Flow& flow) {
     return std::span(hops_).subspan(flow.first_hop, flow.hop_count);
   }
+  std::uint32_t TakeFlow(std::uint32_t hop_count);
   void MarkDirty(std::uint32_t resource);
-  void CollectComponent();
-  void Visit(std::uint32_t flow);
-  void Fill();
-  void FreezeSaturated(std::uint64_t level);
-  void Freeze(std::uint32_t flow, std::uint64_t rate);
-  void Apply(Time now);
-  void Schedule(std::uint32_t index, Time now);
-
-  struct Level {
-    std::uint64_t level = 0;
-    std::uint32_t resource = 0;
-    bool operator>(const Level& other) const { return level > other.level; }
-  };
+  void Await(std::uint32_t resource, std::uint64_t level);
+  void Examine(std::uint32_t index, std::uint64_t at_least);
+  [[nodiscard]] std::uint64_t LevelOf(const Resource& resource, std::uint64_t at_least);
+  void Release(std::uint32_t resource);
+  void Hold(std::uint32_t resource, std::uint64_t level);
+  void Change(std::uint32_t flow, Cap cap);
+  void Schedule(std::uint32_t flow);
 
   std::vector<Flow> flows_;
+  std::vector<Cap> caps_;  // by flow
   std::vector<Hop> hops_;
+  // By hop count: flows that have ended.
+  std::vector<std::vector<std::uint32_t>> free_;
   std::vector<Resource> resources_;
   EventQueue completions_;
-  std::vector<std::uint32_t> dirty_;     // resources whose flows changed while contended
-  std::vector<std::uint32_t> unsolved_;  // flows that started on a contended resource
-  std::uint64_t solves_ = 0;             // also the mark of what the current one has collected
+  std::vector<std::uint32_t> dirty_;    // resources whose flows changed while contended
+  std::vector<std::uint32_t> changed_;  // flows whose rate changes in the current solve
+  std::uint64_t solves_ = 0;
+  Time now_;
   // Scratch of a solve.
-  std::vector<std::uint32_t> component_;
-  std::vector<std::uint32_t> component_resources_;
-  std::vector<std::uint64_t> new_rate_;  // by flow
-  std::vector<Level> levels_;
-  std::vector<std::uint32_t> saturated_;
+  std::vector<Pending> pending_;
+  struct Open {
+    Cap cap;
+    std::uint64_t weight;
+  };
+  std::vector<Open> open_;
 };
 
 }  // namespace trunkline
