@@ -276,6 +276,12 @@ std::uint16_t NetworkPaths::Distance(DeviceId src, DeviceId dst) const {
   return best == kUnreachable ? best : static_cast<std::uint16_t>(best + 1);
 }
 
+bool NetworkPaths::Forwards(DeviceId at, DeviceId dst) const {
+  const std::uint16_t distance =
+      RunOf(switch_of_device_[Index(at)], ends_[end_of_device_[Index(dst)]].destination).distance;
+  return distance != 0 && distance != kUnreachable;
+}
+
 NetworkPaths::Ports NetworkPaths::Next(DeviceId at, DeviceId dst,
                                        std::vector<LinkId>& scratch) const {
   const End& to = ends_[end_of_device_[Index(dst)]];

@@ -38,6 +38,9 @@ class NetworkPaths {
   // Links crossed from one attached device to another; kUnreachable when no path exists.
   [[nodiscard]] std::uint16_t Distance(DeviceId src, DeviceId dst) const;
 
+  // Whether `at`, a switch, forwards to `dst` by another switch.
+  [[nodiscard]] bool Forwards(DeviceId at, DeviceId dst) const;
+
   // The choices that `at` (a switch, or the attached source) has towards the attached `dst`.
   // `scratch` is used for rare cases, and must outlive the answer. REQUIRES: a path exists.
   [[nodiscard]] Ports Next(DeviceId at, DeviceId dst, std::vector<LinkId>& scratch) const;

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "trunkline/base/units.h"
+
+// How a switch queues, marks, pauses and drops: `cluster.fabric.switch` of a scenario.
+namespace trunkline {
+
+// What keeps a switch from losing packets, or that nothing does.
+//   kPause    Ethernet with priority flow control: PAUSE frames per class
+//   kCredits  InfiniBand: a packet leaves only when the next buffer has room for it
+//   kLossy    Ethernet without: what does not fit is dropped (or trimmed)
+enum class LossControl : std::uint8_t { kPause, kCredits, kLossy };
+
+// Random early marking of a port's queue, at the moment a packet leaves.
+struct MarkingCurve {
+  Bytes low;         // Kmin: nothing is marked up to here
+  Bytes high;        // Kmax: everything is beyond
+  double most = 1;   // Pmax: the probability at `high`
+};
+
+// Priority flow control on a shared buffer.
+struct PauseModel {
+  double alpha = 0.125;   // a class may take this share of what is free of the shared pool
+  Bytes reserved{4096};   // of each port and class before it draws on the pool
+  Bytes resume{3072};     // XON: this far below XOFF
+  // What may still come in after a PAUSE was sent, by port; none: from rate, cable and MTU.
+  std::optional<Bytes> headroom;
+};
+
+struct SwitchModel {
+  LossControl loss_control = LossControl::kPause;
+  Bytes buffer{0};         // shared by all ports (kPause, kLossy); 0: from rate and ports
+  bool cut_through = false;
+  std::uint8_t classes = 2;  // priorities or virtual lanes; the last is for control, served first
+  PauseModel pause;
+  std::optional<MarkingCurve> marking;  // none: no ECN
+  bool trimming = false;                // kLossy: cut the payload off instead of dropping
+  double egress_alpha = 1;              // kLossy: share of the free pool one queue may take
+  Bytes lane_buffer{32768};             // kCredits: receive buffer of a port and virtual lane
+  std::vector<std::uint8_t> weights;    // of the data classes, in packets; empty: all alike
+};
+
+}  // namespace trunkline

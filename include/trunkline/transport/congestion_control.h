@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trunkline/base/diagnostics.h"
+#include "trunkline/base/units.h"
+
+// Congestion control as plain-data policies: one file each in transport/congestion_control/ and one
+// line in its registry. An engine keeps a FlowControl for every queue pair, calls the policy's
+// functions with what the wire brought, and obeys `rate` and `window`.
+namespace trunkline {
+
+// What a switch wrote into a packet as its first bit left (HPCC's in-band telemetry).
+struct TelemetryHop {
+  Time time;                     // when the packet began to leave
+  std::int64_t sent_bytes = 0;   // by the port so far
+  std::int64_t queue_bytes = 0;  // of the port, without this packet
+  Rate rate;
+};
+inline constexpr std::size_t kMaxTelemetryHops = 8;
+
+// What an acknowledgement tells the sender.
+struct AckView {
+  Time now;
+  Time rtt;                          // of the newest acknowledged packet; host delays excluded
+  std::int64_t acked_bytes = 0;      // newly acknowledged
+  std::uint32_t acked_packets = 0;   // by this acknowledgement, in order or not
+  std::uint32_t marked_packets = 0;  // of those, with the ECN mark
+  std::uint64_t acked_psn = 0;       // the next packet number that the receiver expects
+  std::uint64_t next_psn = 0;        // the next that this sender sends
+  std::int64_t in_flight_bytes = 0;
+  std::span<const TelemetryHop> hops;  // empty unless the policy needs telemetry
+};
+
+// What never changes during the life of a queue pair.
+struct PathView {
+  Rate line_rate;       // of the sender's NIC
+  Time base_rtt;        // of a full packet and its acknowledgement on the idle path
+  Bytes mtu;            // payload
+  std::uint32_t hops;   // links that a packet crosses
+};
+
+// The state of one queue pair: what the engine obeys, and what the policy remembers.
+struct FlowControl {
+  double rate = 0;          // bits/s of wire bytes, at most the line rate
+  std::int64_t window = 0;  // bytes that may be in flight; INT64_MAX: no window
+  std::array<std::uint64_t, 14> memory{};  // the policy's own, trivially copyable
+
+  template <typename State>
+  [[nodiscard]] State& state() {
+    static_assert(sizeof(State) <= sizeof(memory) && alignof(State) <= alignof(std::uint64_t));
+    return *reinterpret_cast<State*>(memory.data());
+  }
+};
+
+// The numbers of a policy by name, as presets and scenarios give them.
+struct CongestionParameter {
+  std::string name;     // "g"
+  std::string unit;     // "us", "Mb/s", "KB", "1"
+  std::string meaning;
+  double value = 0;     // in the unit
+  double low = 0;       // accepted range
+  double high = 0;
+};
+using CongestionParameters = std::vector<CongestionParameter>;
+
+// A policy made ready for a run: parameters resolved into the policy's own form.
+struct CongestionPolicy {
+  const char* name = "none";
+  const char* summary = "";
+  bool needs_cnp = false;        // receivers answer marked packets with paced notifications
+  bool needs_marks = false;      // switches mark
+  bool needs_telemetry = false;  // switches write TelemetryHop
+  // A new queue pair at `now`.
+  void (*start)(const void* parameters, const PathView&, Time now, FlowControl&) = nullptr;
+  void (*on_ack)(const void* parameters, const PathView&, const AckView&, FlowControl&) = nullptr;
+  // A congestion notification packet arrived.
+  void (*on_notification)(const void* parameters, const PathView&, Time now, FlowControl&) = nullptr;
+  // A packet is about to be sent: timers and byte counters that ran out since catch up.
+  void (*before_send)(const void* parameters, const PathView&, Time now, std::int64_t wire_bytes,
+                      FlowControl&) = nullptr;
+  // Packets were lost (a NACK, a trimmed packet or a timeout).
+  void (*on_loss)(const void* parameters, const PathView&, Time now, bool timeout,
+                  std::int64_t lost_bytes, FlowControl&) = nullptr;
+};
+
+}  // namespace trunkline

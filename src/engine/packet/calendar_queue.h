@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "trunkline/base/units.h"
+
+namespace trunkline {
+
+// What can happen. At one moment ports finish before packets arrive, so that a packet finds the
+// port that has just become idle.
+enum class PacketEventKind : std::uint8_t {
+  kFault,     // entity: index into the faults
+  kPortDone,  // entity: the link whose sending side finished a frame or may begin one
+  kRefresh,   // entity: the link whose receiving side repeats a PAUSE
+  kTimeout,   // entity: queue pair
+  kArrival,   // entity: link; payload: packet
+  kPost,      // entity: the application's
+};
+
+// One thing to happen. Ordered by (time, kind, entity): independent of how work is divided.
+struct PacketEvent {
+  std::int64_t time = 0;
+  std::uint64_t key = 0;  // kind (4 bits), entity (28 bits), payload (32 bits)
+
+  static PacketEvent Make(std::int64_t time, PacketEventKind kind, std::uint32_t entity,
+                    std::uint32_t payload = 0) {
+    return {time, (static_cast<std::uint64_t>(kind) << 60) |
+                      (static_cast<std::uint64_t>(entity) << 32) | payload};
+  }
+  [[nodiscard]] PacketEventKind kind() const { return static_cast<PacketEventKind>(key >> 60); }
+  [[nodiscard]] std::uint32_t entity() const { return (key >> 32) & 0xfffffff; }
+  [[nodiscard]] std::uint32_t payload() const { return static_cast<std::uint32_t>(key); }
+  bool operator<(const PacketEvent& other) const {
+    return time != other.time ? time < other.time : key < other.key;
+  }
+};
+
+// A calendar queue (Brown, CACM 31(10), 1988): an array of buckets, each `width` long, and a heap
+// for what lies beyond them. A bucket is sorted when its turn comes, so that an event costs one
+// append and a share of a short sort, however many are pending.
+class CalendarQueue {
+ public:
+  // `width` is rounded to a power of two picoseconds, `horizon` is what the buckets cover.
+  CalendarQueue(Time width, Time horizon);
+
+  // REQUIRES: event.time is not before the last popped event.
+  void Push(const PacketEvent& event) {
+    const std::int64_t bucket = event.time >> shift_;
+    if (bucket > current_ && bucket - current_ < bucket_count_) {
+      Bucket& into = buckets_[static_cast<std::size_t>(bucket & mask_)];
+      into.events.push_back(event);
+      occupied_[static_cast<std::size_t>(bucket & mask_) >> 6] |= std::uint64_t{1}
+                                                                   << (bucket & 63);
+      ++size_;
+      return;
+    }
+    PushElsewhere(event, bucket);
+  }
+
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+  // The next event, without taking it. REQUIRES: !empty().
+  [[nodiscard]] const PacketEvent& Top() {
+    if (next_ == today_.size()) Turn();
+    return today_[next_];
+  }
+  // The events that follow within the bucket, when the top is its first: all that a handler may
+  // want fetched into cache. Empty otherwise.
+  [[nodiscard]] std::span<const PacketEvent> FreshBucket() const {
+    return next_ == 0 ? std::span<const PacketEvent>(today_) : std::span<const PacketEvent>();
+  }
+  // REQUIRES: Top() has been called since the last Pop() or Push().
+  void Pop() {
+    ++next_;
+    --size_;
+  }
+
+ private:
+  struct Bucket {
+    std::vector<PacketEvent> events;
+  };
+
+  void PushElsewhere(const PacketEvent& event, std::int64_t bucket);
+  // Makes the next bucket that holds anything today's. REQUIRES: something is pending.
+  void Turn();
+  [[nodiscard]] std::int64_t NextOccupied() const;
+
+  int shift_;
+  std::int64_t bucket_count_;
+  std::int64_t mask_;
+  std::int64_t current_ = -1;  // number of today's bucket
+  std::vector<Bucket> buckets_;
+  std::vector<std::uint64_t> occupied_;  // one bit a bucket
+  std::vector<PacketEvent> today_;             // sorted
+  std::size_t next_ = 0;                 // in today_
+  std::vector<PacketEvent> far_;               // a min-heap
+  std::uint64_t size_ = 0;
+};
+
+// The same contract on one heap: the reference for tests.
+class HeapQueue {
+ public:
+  HeapQueue(Time /*width*/, Time /*horizon*/) {}
+  void Push(const PacketEvent& event);
+  [[nodiscard]] bool empty() const { return heap_.empty(); }
+  [[nodiscard]] std::uint64_t size() const { return heap_.size(); }
+  [[nodiscard]] const PacketEvent& Top() const { return heap_.front(); }
+  void Pop();
+  [[nodiscard]] std::span<const PacketEvent> FreshBucket() const { return {}; }
+
+ private:
+  std::vector<PacketEvent> heap_;
+};
+
+}  // namespace trunkline

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace trunkline {
+
+enum class PacketKind : std::uint8_t {
+  kData,
+  kAck,           // cumulative: everything before `psn` has arrived
+  kNack,          // the receiver misses `psn`
+  kNotification,  // congestion notification (CNP)
+  kPause,         // PFC: `psn` is the mask of classes
+  kResume,
+};
+
+// A packet wherever it is: in a queue, on a wire. One cache line.
+struct alignas(64) Packet {
+  static constexpr std::uint8_t kMarked = 1;    // ECN: congestion experienced
+  static constexpr std::uint8_t kLast = 2;      // of its message
+  static constexpr std::uint8_t kBackward = 4;  // from the receiver to the sender of its queue pair
+  static constexpr std::uint8_t kTrimmed = 8;   // its payload was cut off on the way
+  static constexpr std::uint8_t kAgain = 16;    // a retransmission
+
+  std::uint32_t next = 0;  // in the list it is in
+  std::uint32_t queue_pair = 0;
+  std::uint32_t psn = 0;
+  std::uint32_t path = 0;  // source routed: its links in PathTable; else its entropy
+  std::int64_t ready = 0;  // when its last bit is in (cut-through: later than its arrival)
+  std::int64_t sent = 0;   // when its first bit left the sender; an ACK echoes it
+  std::uint16_t payload = 0;
+  std::uint16_t wire = 0;  // bytes on the wire, gap and preamble included
+  PacketKind kind = PacketKind::kData;
+  std::uint8_t traffic_class = 0;
+  std::uint8_t hop = 0;  // index of the next link in its path
+  std::uint8_t flags = 0;
+  std::uint32_t ingress = 0;    // the link it came in by: whose buffer holds it
+  std::uint32_t received = 0;   // ACK: packets that have arrived so far
+  std::uint16_t marked = 0;     // ACK: of the packets it acknowledges
+  std::uint16_t telemetry = 0;  // hops written so far
+};
+static_assert(sizeof(Packet) == 64);
+
+// Packets in one array, recycled last in first out so that those in use stay in cache.
+class PacketPool {
+ public:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  [[nodiscard]] Packet& operator[](std::uint32_t id) { return packets_[id]; }
+  [[nodiscard]] const Packet& operator[](std::uint32_t id) const { return packets_[id]; }
+  [[nodiscard]] std::uint32_t Take() {
+    if (free_ == kNone) Grow();
+    const std::uint32_t id = free_;
+    free_ = packets_[id].next;
+    ++in_use_;
+    return id;
+  }
+  void Give(std::uint32_t id) {
+    packets_[id].next = free_;
+    free_ = id;
+    --in_use_;
+  }
+  [[nodiscard]] std::uint64_t in_use() const { return in_use_; }
+  void Prefetch(std::uint32_t id) const { __builtin_prefetch(&packets_[id], 1); }
+
+ private:
+  void Grow() {
+    const auto first = static_cast<std::uint32_t>(packets_.size());
+    const std::uint32_t count = first == 0 ? 1024 : first / 2;
+    packets_.resize(first + count);
+    for (std::uint32_t i = count; i-- > 0;) {
+      packets_[first + i].next = free_;
+      free_ = first + i;
+    }
+  }
+
+  std::vector<Packet> packets_;
+  std::uint32_t free_ = kNone;
+  std::uint64_t in_use_ = 0;
+};
+
+}  // namespace trunkline

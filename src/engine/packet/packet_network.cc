@@ -1,0 +1,184 @@
+#include "engine/packet/packet_network.h"
+
+#include <algorithm>
+
+#include "trunkline/base/check.h"
+
+namespace trunkline {
+namespace {
+
+std::vector<std::uint32_t> IndexSwitches(const Fabric& fabric) {
+  std::vector<std::uint32_t> index(fabric.device_count(), kNoIndex);
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    if (fabric.device(DeviceId(i)).kind == DeviceKind::kSwitch) index[i] = next++;
+  }
+  return index;
+}
+
+// Shared buffers of Ethernet switches scale with what they switch: 32 MB for 100 Gb/s hosts in
+// HPCC's set-up (facts: 16 MB x NIC rate / 50 Gb/s), here by the sum of a switch's ports.
+constexpr double kBufferSeconds = 32e6 / (32 * 100e9 / 8);
+
+std::int64_t BufferOf(const SwitchModel& model, std::int64_t bits_per_second) {
+  if (model.buffer.count() > 0) return model.buffer.count();
+  return static_cast<std::int64_t>(static_cast<double>(bits_per_second) / 8 * kBufferSeconds);
+}
+
+void AddSwitches(const Fabric& fabric, const std::vector<std::uint32_t>& index, Plant& plant) {
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    if (index[i] == kNoIndex) continue;
+    Switch at;
+    at.first_port = static_cast<std::uint32_t>(plant.switch_ports.size());
+    std::int64_t bits = 0;
+    for (const LinkId link : fabric.out(DeviceId(i))) {
+      plant.switch_ports.push_back(static_cast<std::uint32_t>(Index(link)));
+      bits += fabric.link(link).rate.bits_per_second();
+      ++at.port_count;
+    }
+    at.pool = BufferOf(plant.switches_model, bits);
+    for (std::uint32_t p = 0; p < at.port_count && !plant.ingress.empty(); ++p) {
+      const std::uint32_t in = plant.switch_ports[at.first_port + p] ^ 1U;
+      for (std::uint8_t c = 0; c < plant.switches_model.classes; ++c) {
+        at.pool -= plant.ingress[plant.QueueOf(in, c)].headroom_limit;
+        at.pool -= plant.switches_model.pause.reserved.count();
+      }
+    }
+    plant.switches.push_back(at);
+  }
+}
+
+}  // namespace
+
+Bytes PauseHeadroom(Rate rate, Time delay, Bytes frame) {
+  // The frame that found no room, one in transmission at either end, both ways over the cable, and
+  // the PAUSE itself.
+  const double flight = 2 * delay.seconds() * rate.bytes_per_second();
+  return Bytes(static_cast<std::int64_t>(flight)) + frame * 3 + Bytes(84);
+}
+
+Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchModel& switches,
+                 const PacketTransport& transport) {
+  const Fabric& fabric = router.fabric();
+  Plant plant;
+  plant.switches_model = switches;
+  plant.transport = transport;
+  plant.seed = router.options().seed;
+  plant.can_lose = switches.loss_control == LossControl::kLossy;
+  switch (router.options().policy) {
+    case RoutingPolicy::kEcmp:
+    case RoutingPolicy::kStatic:
+      plant.forwarding = Forwarding::kSource;
+      break;
+    case RoutingPolicy::kSpray:
+      plant.forwarding = Forwarding::kSpray;
+      break;
+    case RoutingPolicy::kAdaptive:
+      plant.forwarding = Forwarding::kAdaptive;
+      break;
+  }
+  const std::vector<std::uint32_t> switch_of_device = IndexSwitches(fabric);
+  const std::size_t links = fabric.link_count();
+  plant.cables.resize(links);
+  plant.ports.resize(links);
+  const std::size_t queues = links * switches.classes;
+  plant.queues.resize(queues);
+  if (switches.loss_control == LossControl::kPause) plant.ingress.resize(queues);
+  if (switches.loss_control == LossControl::kCredits) plant.lanes.resize(queues);
+  const Bytes frame = transport.mtu + transport.packet_overhead;
+  for (std::size_t i = 0; i < links; ++i) {
+    const Link& link = fabric.link(LinkId(i));
+    Cable& cable = plant.cables[i];
+    Port& port = plant.ports[i];
+    cable.latency = link.latency.ps();
+    cable.to_switch = switch_of_device[Index(link.to)];
+    cable.delay = cable.latency;
+    if (cable.to_switch != kNoIndex) cable.delay += fabric.device(link.to).latency.ps();
+    port.wire.SetRate(link.rate);
+    port.at_switch = switch_of_device[Index(link.from)];
+    if (link.kind == LinkKind::kNetwork && port.at_switch == kNoIndex) {
+      port.nic = static_cast<std::uint32_t>(plant.nics.size());
+      plant.nics.emplace_back();
+    }
+    for (std::uint8_t c = 0; c < switches.classes; ++c) {
+      if (!plant.ingress.empty()) {
+        const Bytes headroom =
+            switches.pause.headroom.value_or(PauseHeadroom(link.rate, Time::Picoseconds(cable.delay), frame));
+        plant.ingress[plant.QueueOf(static_cast<std::uint32_t>(i), c)].headroom_limit =
+            static_cast<std::uint32_t>(headroom.count());
+      }
+      if (!plant.lanes.empty()) {
+        plant.lanes[plant.QueueOf(static_cast<std::uint32_t>(i), c)].available =
+            static_cast<std::uint32_t>(switches.lane_buffer.count());
+      }
+    }
+  }
+  AddSwitches(fabric, switch_of_device, plant);
+  if (plant.forwarding != Forwarding::kSource) {
+    plant.port_table = std::make_unique<PortTable>(fabric, paths, switch_of_device);
+  }
+  return plant;
+}
+
+Result<std::uint32_t> AddQueuePair(Plant& plant, const Router& router, const NetworkPaths& paths,
+                                   DeviceId source, DeviceId destination, std::uint64_t flow) {
+  const auto path = router.FindPath(source, destination, flow);
+  if (!path) return std::unexpected(path.error());
+  Sender sender;
+  PathView view;
+  view.mtu = plant.transport.mtu;
+  sender.path = static_cast<std::uint32_t>(plant.path_links.size());
+  const auto frame = static_cast<std::uint32_t>(
+      (plant.transport.mtu + plant.transport.packet_overhead).count());
+  const auto ack = static_cast<std::uint32_t>(plant.transport.ack_bytes.count());
+  std::vector<std::uint32_t> links;
+  for (const LinkId link : *path) {
+    if (router.fabric().link(link).kind != LinkKind::kNetwork) continue;
+    const auto index = static_cast<std::uint32_t>(Index(link));
+    links.push_back(index);
+    const Port& port = plant.ports[index];
+    view.base_rtt += Time::Picoseconds(plant.cables[index].delay + plant.cables[index ^ 1U].delay +
+                                       port.wire.Duration(frame) + port.wire.Duration(ack));
+  }
+  TL_CHECK(links.size() >= 1, "a queue pair inside a node");
+  sender.link = links.front();
+  if (plant.forwarding == Forwarding::kSource) {
+    plant.path_links.insert(plant.path_links.end(), links.begin(), links.end());
+  } else {
+    plant.destinations.push_back({.group = paths.destination(destination),
+                                  .last_link = links.back(),
+                                  .source_group = paths.destination(source),
+                                  .source_last_link = links.front() ^ 1U});
+  }
+  view.hops = static_cast<std::uint32_t>(links.size());
+  view.line_rate = plant.ports[sender.link].wire.rate();
+  sender.control.rate = static_cast<double>(view.line_rate.bits_per_second());
+  sender.control.window = INT64_MAX;
+  const CongestionPolicy& policy = plant.transport.policy;
+  if (policy.start != nullptr) {
+    policy.start(plant.transport.policy_parameters.get(), view, Time(), sender.control);
+  }
+  plant.senders.push_back(sender);
+  plant.receivers.emplace_back();
+  plant.paths.push_back(view);
+  return static_cast<std::uint32_t>(plant.senders.size() - 1);
+}
+
+QueueShape ShapeOf(const Plant& plant) {
+  // About two dozen events a bucket when every port is busy.
+  constexpr double kEventsPerBucket = 24;
+  const auto frame = static_cast<std::uint32_t>(
+      (plant.transport.mtu + plant.transport.packet_overhead).count());
+  double rate = 0;  // events a picosecond
+  std::int64_t horizon = 1;
+  for (std::size_t i = 0; i < plant.ports.size(); ++i) {
+    const std::int64_t frame_time = plant.ports[i].wire.Duration(frame);
+    rate += 1.0 / static_cast<double>(frame_time);
+    horizon = std::max(horizon, frame_time + plant.cables[i].delay);
+  }
+  const double width = rate > 0 ? kEventsPerBucket / rate : 1;
+  return {Time::Picoseconds(static_cast<std::int64_t>(std::clamp(width, 1.0, 1e9))),
+          Time::Picoseconds(2 * horizon)};
+}
+
+}  // namespace trunkline

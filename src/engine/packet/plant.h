@@ -1,0 +1,217 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "engine/packet/packet.h"
+#include "engine/packet/port_table.h"
+#include "engine/packet/wire_clock.h"
+#include "trunkline/fabric/switch_model.h"
+#include "trunkline/transport/congestion_control.h"
+#include "trunkline/transport/packet_transport.h"
+
+// What packets cross: ports, cables, switches, and the queue pairs at the ends. Plain data by dense
+// id; every element is written by one shard only.
+namespace trunkline {
+
+inline constexpr std::uint32_t kNoIndex = UINT32_MAX;
+inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+// What never changes of a directed link.
+struct Cable {
+  std::int64_t delay = 0;    // its latency, and that of the switch it leads to
+  std::int64_t latency = 0;  // its own
+  std::uint32_t to_switch = kNoIndex;  // kNoIndex: it leads to an endpoint
+};
+
+// Room in a switch's buffer that the frame in transmission holds until its last bit has left.
+struct Charge {
+  std::uint32_t ingress = 0;
+  std::uint16_t bytes = 0;
+  std::uint8_t traffic_class = 0;
+};
+
+// The sending side of a directed link.
+struct alignas(64) Port {
+  WireClock wire;
+  std::int64_t busy_until = 0;  // when the frame in transmission ends
+  std::int64_t wake = kNever;   // when its kPortDone is due
+  Charge held;                  // bytes 0: nothing
+  std::uint32_t queued_bytes = 0;
+  std::uint8_t waiting = 0;     // a bit for each class: packets are queued
+  std::uint8_t paused = 0;      // a bit for each class: the far end said PAUSE
+  std::uint8_t turn = 0;        // the data class served last
+  std::uint8_t turn_left = 0;   // packets that it may send yet
+
+  std::uint32_t at_switch = kNoIndex;  // kNoIndex: an endpoint sends
+  std::uint32_t nic = kNoIndex;        // index into the NICs
+  std::uint32_t sending = PacketPool::kNone;  // the reference only: the packet in transmission
+  std::uint32_t max_queue_bytes = 0;
+  std::int64_t wire_bytes = 0;
+  std::uint64_t packets = 0;
+  std::uint64_t marks = 0;
+};
+
+// Packets of one class that wait at a port, first in first out.
+struct PacketQueue {
+  std::uint32_t head = PacketPool::kNone;
+  std::uint32_t tail = PacketPool::kNone;
+};
+
+// What one (incoming link, class) holds of its switch's buffer.
+struct Ingress {
+  std::uint32_t used = 0;      // reserved and shared room
+  std::uint32_t headroom = 0;  // room beyond, used after PAUSE was sent
+  std::uint32_t headroom_limit = 0;
+  bool paused = false;
+  std::uint64_t pauses = 0;
+};
+
+struct Switch {
+  std::int64_t pool = 0;  // bytes shared by all ports
+  std::int64_t used = 0;  // of it; includes frames that have left unless `exact`
+  std::uint32_t first_port = 0;  // in Plant::switch_ports
+  std::uint32_t port_count = 0;
+  std::uint32_t paused = 0;  // how many Ingress are
+  bool exact = false;        // every frame's end is an event and frees its room at once
+};
+
+// The room in the receive buffer at the far end of a (link, virtual lane), as its sender knows it.
+struct Lane {
+  struct Return {
+    std::int64_t time = 0;
+    std::uint32_t bytes = 0;
+  };
+  std::uint32_t available = 0;
+  bool starved = false;  // a packet waits, and no return is under way
+  std::uint32_t first = 0;  // of the returns that are not counted yet
+  std::vector<Return> returns;
+};
+
+// The sender's half of a queue pair.
+struct Sender {
+  enum State : std::uint8_t { kIdle, kRinging, kPaced };
+
+  std::uint32_t link = 0;          // the NIC port it sends by
+  std::uint32_t next = kNoIndex;   // in its NIC's ring
+  std::uint32_t path = 0;          // in Plant::path_links
+  std::uint32_t next_psn = 0;
+  std::uint32_t acked = 0;         // everything before has arrived
+  std::uint32_t received = 0;      // packets that have arrived, in any order
+  std::uint32_t end = 0;           // one past the last packet posted
+  std::uint32_t message = kNoIndex;      // the one that next_psn is of
+  std::uint32_t unacknowledged = kNoIndex;  // the oldest
+  std::uint32_t last_message = kNoIndex;
+  std::uint32_t resend = kNoIndex;  // first of the packets to send again, in order
+  std::int64_t next_send = 0;       // pacing
+  std::int64_t last_progress = 0;   // when an acknowledgement last moved `acked`
+  std::uint8_t traffic_class = 0;
+  std::uint8_t state = kIdle;
+  bool timer = false;  // a kTimeout is pending
+  std::uint8_t retries = 0;
+  FlowControl control;
+};
+
+// A message on its way: packets [first, end) of its queue pair.
+struct PacketMessage {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;
+  std::uint32_t next = kNoIndex;
+  std::uint16_t last_payload = 0;  // bytes of the last packet
+};
+
+// The receiver's half.
+struct Receiver {
+  std::uint32_t expected = 0;  // every packet before has arrived
+  std::uint32_t received = 0;  // in any order
+  std::uint16_t unacknowledged = 0;
+  std::uint16_t marked = 0;  // of those
+  bool nacked = false;       // the gap at `expected` has been reported
+  std::uint32_t reorder = kNoIndex;  // its ReorderWindow, once anything came early
+  std::int64_t next_notification = 0;
+};
+
+// Where a queue pair's packets go, for switches that choose hop by hop.
+struct Destination {
+  std::uint32_t group = 0;     // destination class of PortTable
+  std::uint32_t last_link = 0;  // into the receiver
+  std::uint32_t source_group = 0;
+  std::uint32_t source_last_link = 0;  // into the sender
+};
+
+// How switches choose among equally short ports.
+//   kSource    not at all: the sender chose the whole path
+//   kSpray     by the packet's entropy, which differs from packet to packet
+//   kAdaptive  the shortest queue
+enum class Forwarding : std::uint8_t { kSource, kSpray, kAdaptive };
+
+// A NIC port and the queue pairs that send by it.
+struct Nic {
+  struct Paced {
+    std::int64_t time = 0;
+    std::uint32_t sender = 0;
+    bool operator>(const Paced& other) const {
+      return time != other.time ? time > other.time : sender > other.sender;
+    }
+  };
+  std::uint32_t ring = kNoIndex;  // last of the circular list of senders that may send now
+  std::vector<Paced> paced;       // a min-heap of those whose pace has them wait
+};
+
+// How often what happened.
+struct PacketCounts {
+  std::uint64_t data = 0;
+  std::uint64_t ack = 0;
+  std::uint64_t control = 0;
+};
+struct PacketCounters {
+  PacketCounts packets;  // sent by endpoints (data: retransmissions included)
+  PacketCounts hops;     // network links crossed
+  std::uint64_t events = 0;
+  std::uint64_t drops = 0;
+  std::uint64_t trims = 0;
+  std::uint64_t marks = 0;
+  std::uint64_t pauses = 0;
+  std::uint64_t resumes = 0;
+  std::uint64_t retransmissions = 0;
+  std::uint64_t timeouts = 0;
+  std::uint64_t credit_stalls = 0;
+  std::int64_t delivered_bytes = 0;  // payload
+};
+
+// Everything that packets cross and endpoints remember.
+struct Plant {
+  SwitchModel switches_model;
+  PacketTransport transport;
+  Forwarding forwarding = Forwarding::kSource;
+  std::uint64_t seed = 1;
+  bool can_lose = false;  // packets may be lost, so senders need timers
+
+  std::vector<Cable> cables;     // by link
+  std::vector<Port> ports;       // by link
+  std::vector<PacketQueue> queues;  // [link x classes + class]
+  std::vector<Ingress> ingress;     // [link x classes + class]; kPause only
+  std::vector<Lane> lanes;          // [link x classes + class]; kCredits only
+  std::vector<Switch> switches;
+  std::vector<std::uint32_t> switch_ports;
+  std::vector<Nic> nics;
+  std::unique_ptr<PortTable> port_table;  // not for kSource
+
+  std::vector<std::uint32_t> path_links;
+  std::vector<Sender> senders;
+  std::vector<Receiver> receivers;
+  std::vector<PathView> paths;             // by queue pair
+  std::vector<Destination> destinations;   // by queue pair; not for kSource
+  std::vector<PacketMessage> messages;
+
+  [[nodiscard]] std::size_t QueueOf(std::uint32_t link, std::uint32_t traffic_class) const {
+    return std::size_t{link} * switches_model.classes + traffic_class;
+  }
+  [[nodiscard]] std::uint8_t control_class() const {
+    return static_cast<std::uint8_t>(switches_model.classes - 1);
+  }
+};
+
+}  // namespace trunkline

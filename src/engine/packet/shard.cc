@@ -1,0 +1,91 @@
+#include "engine/packet/shard.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "engine/packet/shard_buffers.h"
+#include "engine/packet/shard_endpoints.h"
+#include "engine/packet/shard_forwarding.h"
+
+namespace trunkline {
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Handle(const PacketEvent& event) {
+  switch (event.kind()) {
+    case PacketEventKind::kArrival:
+      OnArrival(event.entity(), event.payload());
+      break;
+    case PacketEventKind::kPortDone:
+      OnPortDone(event.entity());
+      break;
+    case PacketEventKind::kRefresh:
+      OnRefresh(event.entity());
+      break;
+    case PacketEventKind::kTimeout:
+      OnTimeout(event.entity());
+      break;
+    case PacketEventKind::kPost:
+      application_.OnPost(event.entity(), now());
+      break;
+    case PacketEventKind::kFault:
+      break;
+  }
+}
+
+// The events of a bucket touch packets, ports and buffers all over memory: fetching them together
+// hides most of the waiting.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Prefetch(std::span<const PacketEvent> bucket) const {
+  for (const PacketEvent& event : bucket) {
+    if (event.kind() == PacketEventKind::kArrival) {
+      packets_.Prefetch(event.payload());
+      __builtin_prefetch(&plant_.cables[event.entity()]);
+      if (!plant_.ingress.empty()) {
+        __builtin_prefetch(&plant_.ingress[plant_.QueueOf(event.entity(), 0)], 1);
+      }
+    } else if (event.kind() == PacketEventKind::kPortDone) {
+      __builtin_prefetch(&plant_.ports[event.entity()], 1);
+      __builtin_prefetch(&plant_.queues[plant_.QueueOf(event.entity(), 0)], 1);
+    }
+  }
+  if (plant_.forwarding != Forwarding::kSource) return;
+  for (const PacketEvent& event : bucket) {
+    if (event.kind() != PacketEventKind::kArrival) {
+      const PacketQueue& queue = plant_.queues[plant_.QueueOf(event.entity(), 0)];
+      if (event.kind() == PacketEventKind::kPortDone && queue.head != PacketPool::kNone) {
+        packets_.Prefetch(queue.head);
+      }
+      continue;
+    }
+    if (plant_.cables[event.entity()].to_switch == kNoIndex) continue;
+    const Packet& packet = packets_[event.payload()];
+    const bool backward = (packet.flags & Packet::kBackward) != 0;
+    if (packet.kind >= PacketKind::kPause) continue;
+    const std::uint32_t out = backward ? plant_.path_links[packet.path + packet.hop - 1U] ^ 1U
+                                       : plant_.path_links[packet.path + packet.hop];
+    __builtin_prefetch(&plant_.ports[out], 1);
+    __builtin_prefetch(&plant_.ports[out].at_switch, 1);
+  }
+}
+
+template <typename Queue, bool kFused>
+std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
+  std::uint64_t handled = 0;
+  while (handled < count && !queue_.empty()) {
+    const PacketEvent event = queue_.Top();
+    if (event.time >= limit.ps()) break;
+    if (const auto bucket = queue_.FreshBucket(); bucket.size() > 1) Prefetch(bucket);
+    queue_.Pop();
+    now_ = event.time;
+    Handle(event);
+    ++handled;
+  }
+  counters_.events += handled;
+  return handled;
+}
+
+template class Shard<CalendarQueue, true>;
+template class Shard<HeapQueue, false>;
+
+}  // namespace trunkline

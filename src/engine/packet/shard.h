@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/packet/calendar_queue.h"
+#include "engine/packet/packet.h"
+#include "engine/packet/plant.h"
+#include "engine/packet/reorder_window.h"
+
+namespace trunkline {
+
+// Who posts messages and hears what became of them; called at the time of the event.
+class PacketApplication {
+ public:
+  virtual ~PacketApplication() = default;
+  // The oldest message of the queue pair that had not been delivered now is, whole and in order.
+  virtual void OnDelivered(std::uint32_t queue_pair, Time now) = 0;
+  // The sender knows that its oldest unacknowledged message has arrived.
+  virtual void OnAcknowledged(std::uint32_t queue_pair, Time now) = 0;
+  // The last bit of a message leaves its NIC at `end`, which may be later than now.
+  virtual void OnSent(std::uint32_t queue_pair, Time end) = 0;
+  // A moment asked for by PostAt.
+  virtual void OnPost(std::uint32_t entity, Time now) = 0;
+};
+
+// Part of a fabric, whole switches and endpoints, and the events there.
+//
+// A hop through an idle port is one event, the arrival at the far end: nothing happens at a frame's
+// end unless something waits for it, in which case kPortDone is a second event. Whatever is decided
+// about a packet (class, pause, credit, mark) is decided at the moment its first bit leaves. A
+// switch's room is freed when somebody needs to know it: charges that are freed late can only make
+// it look fuller, so only a packet that does not fit has to look closer (`Settle`). Once a switch
+// pauses somebody, its frames' ends are events (`Switch::exact`).
+//
+// kFused = false is the plain form for tests: every frame's end is an event, which frees the room
+// and sends the packet on its way. Both give the same picoseconds.
+template <typename Queue, bool kFused>
+class Shard {
+ public:
+  Shard(Plant& plant, PacketApplication& application, Time bucket, Time horizon)
+      : plant_(plant),
+        application_(application),
+        queue_(bucket, horizon),
+        classes_(plant.switches_model.classes),
+        control_(plant.control_class()) {}
+
+  // Has OnPost(entity) called at `time`. REQUIRES: time >= now().
+  void PostAt(std::uint32_t entity, Time time) {
+    queue_.Push(PacketEvent::Make(time.ps(), PacketEventKind::kPost, entity));
+  }
+  // Appends a message of `bytes` to a queue pair at now().
+  void Post(std::uint32_t queue_pair, std::int64_t bytes);
+
+  // The next event's time; Time::Max() when nothing is left to happen.
+  [[nodiscard]] Time next_time() {
+    return queue_.empty() ? Time::Max() : Time::Picoseconds(queue_.Top().time);
+  }
+  // Handles events before `limit`, at most `count`; the number handled.
+  std::uint64_t Run(Time limit, std::uint64_t count);
+
+  [[nodiscard]] Time now() const { return Time::Picoseconds(now_); }
+  [[nodiscard]] const PacketCounters& counters() const { return counters_; }
+  [[nodiscard]] std::uint64_t packets_in_flight() const { return packets_.in_use(); }
+
+ private:
+  void Handle(const PacketEvent& event);
+  void Prefetch(std::span<const PacketEvent> bucket) const;
+
+  // shard_forwarding.h: ports and switches.
+  void OnArrival(std::uint32_t link, std::uint32_t id);
+  void OnPortDone(std::uint32_t link);
+  void Enqueue(std::uint32_t link, std::uint32_t id);
+  void Serve(std::uint32_t link);
+  bool ServeClass(std::uint32_t link, std::uint32_t traffic_class);
+  bool ServeData(std::uint32_t link);
+  void Transmit(std::uint32_t link, std::uint32_t id);
+  void Launch(std::uint32_t link, std::uint32_t id, std::int64_t end);
+  void SetWake(std::uint32_t link, std::int64_t time);
+  [[nodiscard]] bool CanStart(std::uint32_t link, std::uint32_t id);
+  [[nodiscard]] std::uint32_t NextLink(Packet& packet, std::uint32_t at);
+  [[nodiscard]] std::uint32_t Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
+                                     std::uint32_t entropy) const;
+  void Mark(Port& port, std::uint32_t link, Packet& packet);
+  void Count(const Packet& packet);
+
+  // shard_buffers.h: room, PAUSE and credits.
+  bool Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out);
+  bool AdmitPausing(std::uint32_t link, std::uint32_t id);
+  bool AdmitLossy(std::uint32_t id, std::uint32_t out);
+  void Settle(Switch& at);
+  void BeExact(Switch& at);
+  void Free(Port& port);
+  void SendPause(std::uint32_t link, std::uint32_t traffic_class, bool pause);
+  void OnPause(std::uint32_t link, const Packet& packet);
+  void OnRefresh(std::uint32_t link);
+  [[nodiscard]] bool Fits(const Switch& at, const Ingress& ingress, std::uint32_t bytes) const;
+  [[nodiscard]] bool TakeCredit(std::uint32_t link, const Packet& packet);
+  void ReturnCredit(const Packet& packet, std::uint32_t link, std::int64_t time);
+  static std::uint32_t Credits(std::uint32_t wire) { return (wire + 63) / 64 * 64; }
+
+  // shard_endpoints.h: NICs and queue pairs.
+  void Receive(std::uint32_t link, std::uint32_t id);
+  void ReceiveData(std::uint32_t link, std::uint32_t id);
+  void Notify(std::uint32_t link, const Packet& data);
+  void Answer(std::uint32_t link, std::uint32_t id, PacketKind kind);
+  void ReceiveAck(const Packet& packet);
+  void ReceiveNack(const Packet& packet);
+  void OnTimeout(std::uint32_t queue_pair);
+  void GoBack(Sender& sender, std::uint32_t psn);
+  bool ServeNic(std::uint32_t link);
+  void SendNext(std::uint32_t index, std::uint32_t link);
+  void Ready(std::uint32_t index);
+  void AppendToRing(Nic& nic, std::uint32_t index);
+  [[nodiscard]] bool MaySend(const Sender& sender) const;
+  [[nodiscard]] std::int64_t InFlight(const Sender& sender) const;
+  void ArmTimer(std::uint32_t index);
+
+  Plant& plant_;
+  PacketApplication& application_;
+  Queue queue_;
+  PacketPool packets_;
+  std::vector<ReorderWindow> reorder_;
+  std::vector<std::uint32_t> free_messages_;
+  std::int64_t now_ = 0;
+  std::uint8_t classes_;
+  std::uint8_t control_;
+  PacketCounters counters_;
+};
+
+}  // namespace trunkline

@@ -1,0 +1,261 @@
+#pragma once
+
+#include "engine/packet/shard.h"
+
+namespace trunkline {
+
+// Finds room for a packet in the switch that it came to; false: there was none, and it is gone.
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out) {
+  switch (plant_.switches_model.loss_control) {
+    case LossControl::kPause:
+      return AdmitPausing(link, id);
+    case LossControl::kLossy:
+      return AdmitLossy(id, out);
+    case LossControl::kCredits:
+      break;  // its sender made sure
+  }
+  return true;
+}
+
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::Fits(const Switch& at, const Ingress& ingress,
+                                std::uint32_t bytes) const {
+  const PauseModel& model = plant_.switches_model.pause;
+  const std::int64_t shared = std::int64_t{ingress.used} + bytes - model.reserved.count();
+  if (ingress.headroom != 0) return false;
+  return shared <= 0 ||
+         static_cast<double>(shared) <= model.alpha * static_cast<double>(at.pool - at.used);
+}
+
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t id) {
+  Packet& packet = packets_[id];
+  Ingress& ingress = plant_.ingress[plant_.QueueOf(link, packet.traffic_class)];
+  Switch& at = plant_.switches[plant_.cables[link].to_switch];
+  const auto reserved = static_cast<std::uint32_t>(plant_.switches_model.pause.reserved.count());
+  const auto take = [&] {
+    const std::uint32_t before = ingress.used > reserved ? ingress.used - reserved : 0;
+    ingress.used += packet.wire;
+    const std::uint32_t after = ingress.used > reserved ? ingress.used - reserved : 0;
+    at.used += after - before;
+  };
+  // Control packets are few and never paused: they may use all of the pool.
+  const bool control = packet.traffic_class == control_;
+  if (control ? at.used + packet.wire <= at.pool : Fits(at, ingress, packet.wire)) {
+    take();
+    return true;
+  }
+  if (kFused && !at.exact && !control) {
+    Settle(at);
+    if (Fits(at, ingress, packet.wire)) {
+      take();
+      return true;
+    }
+  }
+  if (ingress.headroom + packet.wire > ingress.headroom_limit) {
+    ++counters_.drops;
+    packets_.Give(id);
+    return false;
+  }
+  ingress.headroom += packet.wire;
+  if (!ingress.paused && !control) {
+    ingress.paused = true;
+    ++ingress.pauses;
+    ++at.paused;
+    BeExact(at);
+    SendPause(link, packet.traffic_class, true);
+  }
+  return true;
+}
+
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::AdmitLossy(std::uint32_t id, std::uint32_t out) {
+  Packet& packet = packets_[id];
+  const Port& port = plant_.ports[out];
+  Switch& at = plant_.switches[port.at_switch];
+  const double alpha = plant_.switches_model.egress_alpha;
+  const auto fits = [&] {
+    return at.used + packet.wire <= at.pool &&
+           static_cast<double>(port.queued_bytes) <=
+               alpha * static_cast<double>(at.pool - at.used - packet.wire);
+  };
+  bool room = fits();
+  if (!room && kFused && !at.exact) {
+    Settle(at);
+    room = fits();
+  }
+  if (!room && packet.kind == PacketKind::kData && plant_.switches_model.trimming &&
+      packet.payload > 0) {
+    packet.wire = static_cast<std::uint16_t>(packet.wire - packet.payload);
+    packet.payload = 0;
+    packet.flags |= Packet::kTrimmed;
+    packet.traffic_class = control_;
+    ++counters_.trims;
+    room = at.used + packet.wire <= at.pool;
+  }
+  if (!room) {
+    ++counters_.drops;
+    packets_.Give(id);
+    return false;
+  }
+  at.used += packet.wire;
+  return true;
+}
+
+// Frees what frames that have left still hold.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Settle(Switch& at) {
+  for (std::uint32_t i = 0; i < at.port_count; ++i) {
+    Port& port = plant_.ports[plant_.switch_ports[at.first_port + i]];
+    if (port.held.bytes != 0 && port.busy_until <= now_) Free(port);
+  }
+}
+
+// From now on every frame's end is an event.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::BeExact(Switch& at) {
+  if (!kFused || at.exact) return;
+  at.exact = true;
+  for (std::uint32_t i = 0; i < at.port_count; ++i) {
+    const std::uint32_t link = plant_.switch_ports[at.first_port + i];
+    if (plant_.ports[link].held.bytes != 0) SetWake(link, plant_.ports[link].busy_until);
+  }
+}
+
+// The frame that a port sent last has left: its room is free.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Free(Port& port) {
+  const Charge held = std::exchange(port.held, Charge());
+  Switch& at = plant_.switches[port.at_switch];
+  if (plant_.switches_model.loss_control == LossControl::kLossy) {
+    at.used -= held.bytes;
+    return;
+  }
+  const PauseModel& model = plant_.switches_model.pause;
+  const auto reserved = static_cast<std::uint32_t>(model.reserved.count());
+  Ingress& ingress = plant_.ingress[plant_.QueueOf(held.ingress, held.traffic_class)];
+  const std::uint32_t from_headroom = std::min<std::uint32_t>(ingress.headroom, held.bytes);
+  ingress.headroom -= from_headroom;
+  const std::uint32_t before = ingress.used > reserved ? ingress.used - reserved : 0;
+  ingress.used -= held.bytes - from_headroom;
+  const std::uint32_t after = ingress.used > reserved ? ingress.used - reserved : 0;
+  at.used -= before - after;
+  if (!ingress.paused || ingress.headroom != 0) return;
+  if (after != 0 && static_cast<double>(after + model.resume.count()) >
+                        model.alpha * static_cast<double>(at.pool - at.used)) {
+    return;
+  }
+  ingress.paused = false;
+  --at.paused;
+  if (at.paused == 0) at.exact = false;
+  SendPause(held.ingress, held.traffic_class, false);
+}
+
+// Tells the sender of `link` to stop or go on with a class: a frame ahead of all others.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::SendPause(std::uint32_t link, std::uint32_t traffic_class, bool pause) {
+  constexpr std::uint16_t kPauseWire = 84;  // a minimal Ethernet frame, preamble and gap
+  const std::uint32_t back = link ^ 1U;
+  const std::uint32_t id = packets_.Take();
+  Packet& frame = packets_[id];
+  frame = Packet();
+  frame.kind = pause ? PacketKind::kPause : PacketKind::kResume;
+  frame.psn = 1U << traffic_class;
+  frame.wire = kPauseWire;
+  frame.traffic_class = control_;
+  ++counters_.packets.control;
+  ++(pause ? counters_.pauses : counters_.resumes);
+  Port& port = plant_.ports[back];
+  if (port.busy_until <= now_ && port.wake != now_) {
+    Transmit(back, id);
+    if (port.waiting != 0) SetWake(back, port.busy_until);
+    return;
+  }
+  // Ahead of everything but PAUSE frames that wait already, whose order counts.
+  PacketQueue& queue = plant_.queues[plant_.QueueOf(back, control_)];
+  const auto bit = static_cast<std::uint8_t>(1U << control_);
+  if ((port.waiting & bit) == 0) queue = PacketQueue();
+  std::uint32_t before = PacketPool::kNone;
+  std::uint32_t after = queue.head;
+  while (after != PacketPool::kNone && packets_[after].kind >= PacketKind::kPause) {
+    before = std::exchange(after, packets_[after].next);
+  }
+  frame.next = after;
+  if (before == PacketPool::kNone) {
+    queue.head = id;
+  } else {
+    packets_[before].next = id;
+  }
+  if (after == PacketPool::kNone) queue.tail = id;
+  port.waiting = static_cast<std::uint8_t>(port.waiting | bit);
+  port.queued_bytes += frame.wire;
+  SetWake(back, std::max(now_, port.busy_until));
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::OnPause(std::uint32_t link, const Packet& packet) {
+  const std::uint32_t back = link ^ 1U;
+  Port& port = plant_.ports[back];
+  if (packet.kind == PacketKind::kPause) {
+    port.paused = static_cast<std::uint8_t>(port.paused | packet.psn);
+    return;
+  }
+  port.paused = static_cast<std::uint8_t>(port.paused & ~packet.psn);
+  if (port.busy_until <= now_) {
+    Serve(back);
+  } else {
+    SetWake(back, port.busy_until);
+  }
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::OnRefresh(std::uint32_t /*link*/) {}
+
+// Takes room in the next buffer for a packet that may leave now; else has the port woken when
+// there may be some.
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::TakeCredit(std::uint32_t link, const Packet& packet) {
+  Lane& lane = plant_.lanes[plant_.QueueOf(link, packet.traffic_class)];
+  while (lane.first < lane.returns.size() && lane.returns[lane.first].time <= now_) {
+    lane.available += lane.returns[lane.first++].bytes;
+  }
+  if (lane.first == lane.returns.size()) {
+    lane.returns.clear();
+    lane.first = 0;
+  }
+  const std::uint32_t wanted = Credits(packet.wire);
+  if (lane.available >= wanted) {
+    lane.available -= wanted;
+    return true;
+  }
+  ++counters_.credit_stalls;
+  if (lane.first < lane.returns.size()) {
+    SetWake(link, lane.returns[lane.first].time);
+  } else {
+    lane.starved = true;
+  }
+  return false;
+}
+
+// The buffer that a packet came into by `link` gets its room back at `time`; its sender knows a
+// cable's latency later.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::ReturnCredit(const Packet& packet, std::uint32_t link,
+                                        std::int64_t time) {
+  Lane& lane = plant_.lanes[plant_.QueueOf(link, packet.traffic_class)];
+  const std::int64_t known = time + plant_.cables[link].latency;
+  if (lane.first > 64 && lane.first * 2 > lane.returns.size()) {
+    lane.returns.erase(lane.returns.begin(), lane.returns.begin() + lane.first);
+    lane.first = 0;
+  }
+  // Ports finish in their own order: keep the returns in that of time.
+  auto place = lane.returns.end();
+  while (place != lane.returns.begin() + lane.first && std::prev(place)->time > known) --place;
+  lane.returns.insert(place, {known, Credits(packet.wire)});
+  if (!lane.starved) return;
+  lane.starved = false;
+  SetWake(link, known);
+}
+
+}  // namespace trunkline

@@ -1,0 +1,266 @@
+#pragma once
+
+#include "engine/packet/shard.h"
+#include "trunkline/base/random.h"
+
+namespace trunkline {
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::SetWake(std::uint32_t link, std::int64_t time) {
+  Port& port = plant_.ports[link];
+  if (port.wake <= time) return;
+  port.wake = time;
+  queue_.Push(PacketEvent::Make(time, PacketEventKind::kPortDone, link));
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
+  const Cable& cable = plant_.cables[link];
+  if (cable.to_switch == kNoIndex) {
+    Receive(link, id);
+    return;
+  }
+  Packet& packet = packets_[id];
+  if (packet.kind >= PacketKind::kPause) {
+    OnPause(link, packet);
+    packets_.Give(id);
+    return;
+  }
+  const std::uint32_t out = NextLink(packet, cable.to_switch);
+  packet.ingress = link;
+  if (!Admit(link, id, out)) return;
+  if (CanStart(out, id)) {
+    Transmit(out, id);
+  } else {
+    Enqueue(out, id);
+  }
+}
+
+// Whether an arriving packet may leave at once: nothing is before it and nothing holds it.
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::CanStart(std::uint32_t link, std::uint32_t id) {
+  const Port& port = plant_.ports[link];
+  const Packet& packet = packets_[id];
+  const auto bit = static_cast<std::uint8_t>(1U << packet.traffic_class);
+  if (port.busy_until > now_ || (port.waiting & bit) != 0 || (port.paused & bit) != 0) return false;
+  if (packet.ready > now_) {
+    // Cut through: never from a slower link into a faster one.
+    const Port& in = plant_.ports[packet.ingress];
+    if (in.wire.rate() < port.wire.rate()) return false;
+  }
+  return plant_.lanes.empty() || TakeCredit(link, packet);
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Enqueue(std::uint32_t link, std::uint32_t id) {
+  Port& port = plant_.ports[link];
+  Packet& packet = packets_[id];
+  PacketQueue& queue = plant_.queues[plant_.QueueOf(link, packet.traffic_class)];
+  packet.next = PacketPool::kNone;
+  const auto bit = static_cast<std::uint8_t>(1U << packet.traffic_class);
+  if ((port.waiting & bit) == 0) {
+    queue.head = id;
+    port.waiting = static_cast<std::uint8_t>(port.waiting | bit);
+  } else {
+    packets_[queue.tail].next = id;
+  }
+  queue.tail = id;
+  port.queued_bytes += packet.wire;
+  port.max_queue_bytes = std::max(port.max_queue_bytes, port.queued_bytes);
+  if (port.busy_until > now_) {
+    SetWake(link, port.busy_until);
+  } else if (packet.ready > now_) {
+    SetWake(link, packet.ready);
+  }
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::OnPortDone(std::uint32_t link) {
+  Port& port = plant_.ports[link];
+  if (port.wake != now_) return;  // superseded
+  port.wake = kNever;
+  if (port.busy_until > now_) {
+    SetWake(link, port.busy_until);
+    return;
+  }
+  if (port.held.bytes != 0) Free(port);
+  if constexpr (!kFused) {
+    if (port.sending != PacketPool::kNone) {
+      const std::uint32_t id = std::exchange(port.sending, PacketPool::kNone);
+      queue_.Push(PacketEvent::Make(now_ + plant_.cables[link].delay, PacketEventKind::kArrival,
+                                    link, id));
+    }
+  }
+  Serve(link);
+}
+
+// Sends what is next by an idle port.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Serve(std::uint32_t link) {
+  Port& port = plant_.ports[link];
+  bool more = false;
+  if (!ServeClass(link, control_) && !(port.waiting != 0 && ServeData(link)) &&
+      port.nic != kNoIndex) {
+    more = ServeNic(link);
+  } else if (port.nic != kNoIndex) {
+    more = plant_.nics[port.nic].ring != kNoIndex || !plant_.nics[port.nic].paced.empty();
+  }
+  if (port.busy_until > now_ && (port.waiting != 0 || more)) SetWake(link, port.busy_until);
+}
+
+// Sends the first packet of a class; false when it has none that may go now.
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::ServeClass(std::uint32_t link, std::uint32_t traffic_class) {
+  Port& port = plant_.ports[link];
+  const auto bit = static_cast<std::uint8_t>(1U << traffic_class);
+  if ((port.waiting & bit) == 0 || (port.paused & bit) != 0) return false;
+  PacketQueue& queue = plant_.queues[plant_.QueueOf(link, traffic_class)];
+  const std::uint32_t id = queue.head;
+  Packet& packet = packets_[id];
+  if (packet.ready > now_) {
+    SetWake(link, packet.ready);
+    return false;
+  }
+  if (!plant_.lanes.empty() && !TakeCredit(link, packet)) return false;
+  queue.head = packet.next;
+  if (queue.head == PacketPool::kNone) {
+    port.waiting = static_cast<std::uint8_t>(port.waiting & ~bit);
+  } else {
+    packets_.Prefetch(queue.head);
+  }
+  port.queued_bytes -= packet.wire;
+  Transmit(link, id);
+  return true;
+}
+
+// Weighted round robin over the data classes.
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::ServeData(std::uint32_t link) {
+  Port& port = plant_.ports[link];
+  const auto& weights = plant_.switches_model.weights;
+  if (port.turn_left > 0 && ServeClass(link, port.turn)) {
+    --port.turn_left;
+    return true;
+  }
+  for (std::uint8_t i = 0; i < control_; ++i) {
+    port.turn = static_cast<std::uint8_t>(port.turn + 1 < control_ ? port.turn + 1 : 0);
+    if (!ServeClass(link, port.turn)) continue;
+    port.turn_left =
+        static_cast<std::uint8_t>(weights.empty() ? 0 : weights[port.turn] - 1);
+    return true;
+  }
+  port.turn_left = 0;
+  return false;
+}
+
+// The first bit of a packet leaves by an idle port, which may hold a charge of the frame before.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
+  Port& port = plant_.ports[link];
+  Packet& packet = packets_[id];
+  if (port.held.bytes != 0) Free(port);
+  if (packet.kind == PacketKind::kData && plant_.switches_model.marking) Mark(port, link, packet);
+  const std::int64_t end = port.wire.Advance(now_, port.busy_until, packet.wire);
+  port.busy_until = end;
+  port.wire_bytes += packet.wire;
+  ++port.packets;
+  Count(packet);
+  if (port.at_switch != kNoIndex && packet.kind < PacketKind::kPause) {
+    if (plant_.lanes.empty()) {
+      port.held = {packet.ingress, packet.wire, packet.traffic_class};
+      if (kFused && plant_.switches[port.at_switch].exact) SetWake(link, end);
+    } else {
+      ReturnCredit(packet, packet.ingress, end);
+    }
+  }
+  Launch(link, id, end);
+}
+
+// Puts a packet whose frame ends at `end` on its wire.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Launch(std::uint32_t link, std::uint32_t id, std::int64_t end) {
+  Port& port = plant_.ports[link];
+  const Cable& cable = plant_.cables[link];
+  Packet& packet = packets_[id];
+  packet.ready = end + cable.delay;
+  std::int64_t arrival = packet.ready;
+  if (plant_.switches_model.cut_through && cable.to_switch != kNoIndex) {
+    // Its head is in when the headers are.
+    const auto headers = static_cast<std::uint32_t>(packet.wire - packet.payload);
+    arrival = now_ + port.wire.Duration(headers) + cable.delay;
+  } else if constexpr (!kFused) {
+    port.sending = id;
+    SetWake(link, end);
+    return;
+  }
+  if constexpr (!kFused) SetWake(link, end);
+  queue_.Push(PacketEvent::Make(arrival, PacketEventKind::kArrival, link, id));
+}
+
+// Random early marking between Kmin and Kmax of what waits behind the packet.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Mark(Port& port, std::uint32_t link, Packet& packet) {
+  const MarkingCurve& curve = *plant_.switches_model.marking;
+  const std::int64_t queued = port.queued_bytes;
+  if (queued <= curve.low.count()) return;
+  if (queued < curve.high.count()) {
+    const double chance = curve.most * static_cast<double>(queued - curve.low.count()) /
+                          static_cast<double>((curve.high - curve.low).count());
+    if (ToUnit(Draw(plant_.seed, link, port.packets)) >= chance) return;
+  }
+  packet.flags |= Packet::kMarked;
+  ++port.marks;
+  ++counters_.marks;
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Count(const Packet& packet) {
+  if (packet.kind == PacketKind::kData) {
+    ++counters_.hops.data;
+  } else if (packet.kind < PacketKind::kNotification) {
+    ++counters_.hops.ack;
+  } else {
+    ++counters_.hops.control;
+  }
+}
+
+template <typename Queue, bool kFused>
+std::uint32_t Shard<Queue, kFused>::NextLink(Packet& packet, std::uint32_t at) {
+  const bool backward = (packet.flags & Packet::kBackward) != 0;
+  if (plant_.forwarding == Forwarding::kSource) {
+    if (backward) return plant_.path_links[packet.path + --packet.hop] ^ 1U;
+    return plant_.path_links[packet.path + packet.hop++];
+  }
+  ++packet.hop;
+  const Destination& to = plant_.destinations[packet.queue_pair];
+  const auto ports = plant_.port_table->Ports(at, backward ? to.source_group : to.group);
+  if (ports.empty()) return backward ? to.source_last_link : to.last_link;
+  return Choose(ports, at, packet.path);
+}
+
+template <typename Queue, bool kFused>
+std::uint32_t Shard<Queue, kFused>::Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
+                                           std::uint32_t entropy) const {
+  if (ports.size() == 1) return ports[0];
+  // A multiplier of its own for each switch: consecutive entropies spread evenly over its ports
+  // (Fibonacci hashing), and switches do not follow each other's choices.
+  const std::uint64_t salt = Mix64(plant_.seed ^ at);
+  const auto first = static_cast<std::uint32_t>(
+      (((entropy * (salt | 1)) & 0xffffffffU) * ports.size()) >> 32);
+  if (plant_.forwarding == Forwarding::kSpray) return ports[first];
+  std::uint32_t best = ports[first];
+  std::int64_t least = INT64_MAX;
+  for (std::uint32_t i = 0; i < ports.size(); ++i) {
+    const std::uint32_t link = ports[(first + i) % ports.size()];
+    const Port& port = plant_.ports[link];
+    const std::int64_t queued =
+        port.queued_bytes + (port.busy_until > now_ ? 1 : 0) +
+        ((port.paused & 1) != 0 ? std::int64_t{1} << 32 : 0);
+    if (queued >= least) continue;
+    least = queued;
+    best = link;
+  }
+  return best;
+}
+
+}  // namespace trunkline
