@@ -20,7 +20,10 @@ namespace {
 class Flows : public PacketApplication {
  public:
   explicit Flows(std::size_t count) : finish(count) {}
-  void OnDelivered(std::uint32_t qp, Time now) override { finish[qp] = now; ++delivered; }
+  void OnDelivered(std::uint32_t qp, Time now) override {
+    finish[qp] = now;
+    ++delivered;
+  }
   void OnAcknowledged(std::uint32_t, Time) override { ++acknowledged; }
   void OnSent(std::uint32_t, Time) override {}
   void OnPost(std::uint32_t, Time) override {}
@@ -50,12 +53,14 @@ int Drive(Plant& plant, std::size_t count, std::int64_t bytes) {
   getrusage(RUSAGE_SELF, &usage);
   const double cpu = static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                      1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-  std::printf("delivered %zu of %zu, acked %zu; FCT us min %.2f mean %.2f max %.2f\n", flows.delivered,
-              count, flows.acknowledged, first.seconds() * 1e6,
+  std::printf("delivered %zu of %zu, acked %zu; FCT us min %.2f mean %.2f max %.2f\n",
+              flows.delivered, count, flows.acknowledged, first.seconds() * 1e6,
               sum / static_cast<double>(count) * 1e6, last.seconds() * 1e6);
-  std::printf("data hops %lu ack %lu control %lu; events %lu; drops %lu trims %lu marks %lu pauses %lu rtx %lu timeouts %lu\n",
-              c.hops.data, c.hops.ack, c.hops.control, c.events, c.drops, c.trims, c.marks,
-              c.pauses, c.retransmissions, c.timeouts);
+  std::printf(
+      "data hops %lu ack %lu control %lu; events %lu; drops %lu trims %lu marks %lu pauses %lu rtx "
+      "%lu timeouts %lu\n",
+      c.hops.data, c.hops.ack, c.hops.control, shard.events(), c.drops, c.trims, c.marks, c.pauses,
+      c.retransmissions, c.timeouts);
   std::printf("CPU %.3f s, %.2f M data hops/s, RSS %.1f MiB, in flight at end %lu\n", cpu,
               static_cast<double>(c.hops.data) / cpu * 1e-6,
               static_cast<double>(usage.ru_maxrss) / 1024, shard.packets_in_flight());
@@ -68,11 +73,17 @@ int Main(int argc, char** argv) {
   char spec_text[64];
   std::snprintf(spec_text, sizeof spec_text, "fat-tree:k=%d,link=100Gb/s", k);
   auto spec = ParseFabricSpec(spec_text);
-  if (!spec) { std::fputs(Format(spec.error()[0]).c_str(), stderr); return 2; }
+  if (!spec) {
+    std::fputs(Format(spec.error()[0]).c_str(), stderr);
+    return 2;
+  }
   spec->cable_latency = Time::Microseconds(1);
   spec->switch_latency = Time();
   auto built = BuildFabric(*spec);
-  if (!built) { std::fputs(Format(built.error()[0]).c_str(), stderr); return 2; }
+  if (!built) {
+    std::fputs(Format(built.error()[0]).c_str(), stderr);
+    return 2;
+  }
   RouterOptions routing;
   routing.policy = RoutingPolicy::kEcmp;
   SwitchModel switches;

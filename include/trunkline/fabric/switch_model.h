@@ -17,23 +17,23 @@ enum class LossControl : std::uint8_t { kPause, kCredits, kLossy };
 
 // Random early marking of a port's queue, at the moment a packet leaves.
 struct MarkingCurve {
-  Bytes low;         // Kmin: nothing is marked up to here
-  Bytes high;        // Kmax: everything is beyond
-  double most = 1;   // Pmax: the probability at `high`
+  Bytes low;        // Kmin: nothing is marked up to here
+  Bytes high;       // Kmax: everything is beyond
+  double most = 1;  // Pmax: the probability at `high`
 };
 
 // Priority flow control on a shared buffer.
 struct PauseModel {
-  double alpha = 0.125;   // a class may take this share of what is free of the shared pool
-  Bytes reserved{4096};   // of each port and class before it draws on the pool
-  Bytes resume{3072};     // XON: this far below XOFF
+  double alpha = 0.125;  // a class may take this share of what is free of the shared pool
+  Bytes reserved{4096};  // of each port and class before it draws on the pool
+  Bytes resume{3072};    // XON: this far below XOFF
   // What may still come in after a PAUSE was sent, by port; none: from rate, cable and MTU.
   std::optional<Bytes> headroom;
 };
 
 struct SwitchModel {
   LossControl loss_control = LossControl::kPause;
-  Bytes buffer{0};         // shared by all ports (kPause, kLossy); 0: from rate and ports
+  Bytes buffer{0};  // shared by all ports (kPause, kLossy); 0: from rate and ports
   bool cut_through = false;
   std::uint8_t classes = 2;  // priorities or virtual lanes; the last is for control, served first
   PauseModel pause;

@@ -40,16 +40,16 @@ struct AckView {
 
 // What never changes during the life of a queue pair.
 struct PathView {
-  Rate line_rate;       // of the sender's NIC
-  Time base_rtt;        // of a full packet and its acknowledgement on the idle path
-  Bytes mtu;            // payload
-  std::uint32_t hops;   // links that a packet crosses
+  Rate line_rate;      // of the sender's NIC
+  Time base_rtt;       // of a full packet and its acknowledgement on the idle path
+  Bytes mtu;           // payload
+  std::uint32_t hops;  // links that a packet crosses
 };
 
 // The state of one queue pair: what the engine obeys, and what the policy remembers.
 struct FlowControl {
-  double rate = 0;          // bits/s of wire bytes, at most the line rate
-  std::int64_t window = 0;  // bytes that may be in flight; INT64_MAX: no window
+  double rate = 0;                         // bits/s of wire bytes, at most the line rate
+  std::int64_t window = 0;                 // bytes that may be in flight; INT64_MAX: no window
   std::array<std::uint64_t, 14> memory{};  // the policy's own, trivially copyable
 
   template <typename State>
@@ -61,11 +61,11 @@ struct FlowControl {
 
 // The numbers of a policy by name, as presets and scenarios give them.
 struct CongestionParameter {
-  std::string name;     // "g"
-  std::string unit;     // "us", "Mb/s", "KB", "1"
+  std::string name;  // "g"
+  std::string unit;  // "us", "Mb/s", "KB", "1"
   std::string meaning;
-  double value = 0;     // in the unit
-  double low = 0;       // accepted range
+  double value = 0;  // in the unit
+  double low = 0;    // accepted range
   double high = 0;
 };
 using CongestionParameters = std::vector<CongestionParameter>;
@@ -81,7 +81,8 @@ struct CongestionPolicy {
   void (*start)(const void* parameters, const PathView&, Time now, FlowControl&) = nullptr;
   void (*on_ack)(const void* parameters, const PathView&, const AckView&, FlowControl&) = nullptr;
   // A congestion notification packet arrived.
-  void (*on_notification)(const void* parameters, const PathView&, Time now, FlowControl&) = nullptr;
+  void (*on_notification)(const void* parameters, const PathView&, Time now,
+                          FlowControl&) = nullptr;
   // A packet is about to be sent: timers and byte counters that ran out since catch up.
   void (*before_send)(const void* parameters, const PathView&, Time now, std::int64_t wire_bytes,
                       FlowControl&) = nullptr;

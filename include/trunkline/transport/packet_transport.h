@@ -18,7 +18,8 @@ struct PacketTransport {
   Bytes mtu{4096};
   Bytes packet_overhead{82};  // wire bytes beyond the payload
   Bytes ack_bytes{84};        // wire bytes of an acknowledgement or notification
-  std::uint32_t ack_every = 16;  // packets an acknowledgement covers; the last of a message asks for one
+  std::uint32_t ack_every =
+      16;  // packets an acknowledgement covers; the last of a message asks for one
   LossRecovery recovery = LossRecovery::kGoBackN;
   Time retransmit_timeout = Time::Microseconds(4000);
   std::uint8_t retry_limit = 7;

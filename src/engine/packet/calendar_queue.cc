@@ -34,8 +34,8 @@ CalendarQueue::CalendarQueue(Time width, Time horizon)
     : shift_(std::countr_zero(
           std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, width.ps()))))) {
   const auto wanted = static_cast<std::uint64_t>(std::max<std::int64_t>(1, horizon.ps() >> shift_));
-  bucket_count_ = std::clamp(static_cast<std::int64_t>(std::bit_ceil(wanted)), kMinBuckets,
-                             kMaxBuckets);
+  bucket_count_ =
+      std::clamp(static_cast<std::int64_t>(std::bit_ceil(wanted)), kMinBuckets, kMaxBuckets);
   mask_ = bucket_count_ - 1;
   buckets_.resize(static_cast<std::size_t>(bucket_count_));
   occupied_.resize(static_cast<std::size_t>(bucket_count_) / 64);
@@ -59,7 +59,8 @@ std::int64_t CalendarQueue::NextOccupied() const {
   const std::int64_t words = bucket_count_ / 64;
   const std::int64_t first = current_ + 1;
   std::int64_t word = (first & mask_) >> 6;
-  std::uint64_t bits = occupied_[static_cast<std::size_t>(word)] & (~std::uint64_t{0} << (first & 63));
+  std::uint64_t bits =
+      occupied_[static_cast<std::size_t>(word)] & (~std::uint64_t{0} << (first & 63));
   std::int64_t base = first - (first & 63);
   for (std::int64_t i = 0; i <= words; ++i) {
     if (bits != 0) return base + std::countr_zero(bits);

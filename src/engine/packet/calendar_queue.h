@@ -25,7 +25,7 @@ struct PacketEvent {
   std::uint64_t key = 0;  // kind (4 bits), entity (28 bits), payload (32 bits)
 
   static PacketEvent Make(std::int64_t time, PacketEventKind kind, std::uint32_t entity,
-                    std::uint32_t payload = 0) {
+                          std::uint32_t payload = 0) {
     return {time, (static_cast<std::uint64_t>(kind) << 60) |
                       (static_cast<std::uint64_t>(entity) << 32) | payload};
   }
@@ -51,8 +51,7 @@ class CalendarQueue {
     if (bucket > current_ && bucket - current_ < bucket_count_) {
       Bucket& into = buckets_[static_cast<std::size_t>(bucket & mask_)];
       into.events.push_back(event);
-      occupied_[static_cast<std::size_t>(bucket & mask_) >> 6] |= std::uint64_t{1}
-                                                                   << (bucket & 63);
+      occupied_[static_cast<std::size_t>(bucket & mask_) >> 6] |= std::uint64_t{1} << (bucket & 63);
       ++size_;
       return;
     }
@@ -94,9 +93,9 @@ class CalendarQueue {
   std::int64_t current_ = -1;  // number of today's bucket
   std::vector<Bucket> buckets_;
   std::vector<std::uint64_t> occupied_;  // one bit a bucket
-  std::vector<PacketEvent> today_;             // sorted
+  std::vector<PacketEvent> today_;       // sorted
   std::size_t next_ = 0;                 // in today_
-  std::vector<PacketEvent> far_;               // a min-heap
+  std::vector<PacketEvent> far_;         // a min-heap
   std::uint64_t size_ = 0;
 };
 

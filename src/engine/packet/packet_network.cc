@@ -102,8 +102,8 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
     }
     for (std::uint8_t c = 0; c < switches.classes; ++c) {
       if (!plant.ingress.empty()) {
-        const Bytes headroom =
-            switches.pause.headroom.value_or(PauseHeadroom(link.rate, Time::Picoseconds(cable.delay), frame));
+        const Bytes headroom = switches.pause.headroom.value_or(
+            PauseHeadroom(link.rate, Time::Picoseconds(cable.delay), frame));
         plant.ingress[plant.QueueOf(static_cast<std::uint32_t>(i), c)].headroom_limit =
             static_cast<std::uint32_t>(headroom.count());
       }
@@ -120,16 +120,16 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
   return plant;
 }
 
-Result<std::uint32_t> AddQueuePair(Plant& plant, const Router& router, const NetworkPaths& paths,
-                                   DeviceId source, DeviceId destination, std::uint64_t flow) {
+Result<NewQueuePair> AddQueuePair(Plant& plant, const Router& router, const NetworkPaths& paths,
+                                  DeviceId source, DeviceId destination, std::uint64_t flow) {
   const auto path = router.FindPath(source, destination, flow);
   if (!path) return std::unexpected(path.error());
   Sender sender;
   PathView view;
   view.mtu = plant.transport.mtu;
   sender.path = static_cast<std::uint32_t>(plant.path_links.size());
-  const auto frame = static_cast<std::uint32_t>(
-      (plant.transport.mtu + plant.transport.packet_overhead).count());
+  const auto frame =
+      static_cast<std::uint32_t>((plant.transport.mtu + plant.transport.packet_overhead).count());
   const auto ack = static_cast<std::uint32_t>(plant.transport.ack_bytes.count());
   std::vector<std::uint32_t> links;
   for (const LinkId link : *path) {
@@ -161,14 +161,37 @@ Result<std::uint32_t> AddQueuePair(Plant& plant, const Router& router, const Net
   plant.senders.push_back(sender);
   plant.receivers.emplace_back();
   plant.paths.push_back(view);
-  return static_cast<std::uint32_t>(plant.senders.size() - 1);
+  return NewQueuePair{static_cast<std::uint32_t>(plant.senders.size() - 1), std::move(links)};
+}
+
+Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes bytes) {
+  const std::int64_t mtu = plant.transport.mtu.count();
+  const std::int64_t packets = std::max<std::int64_t>(1, (bytes.count() + mtu - 1) / mtu);
+  const auto overhead = static_cast<std::uint32_t>(plant.transport.packet_overhead.count());
+  const auto full = static_cast<std::uint32_t>(mtu) + overhead;
+  const auto last = static_cast<std::uint32_t>(bytes.count() - (packets - 1) * mtu) + overhead;
+  Time fill;     // of the links so far by the first packet
+  Time widest;   // the longest time of a full packet on a link so far
+  Time arrived;  // the last packet is in
+  for (const std::uint32_t link : links) {
+    const WireClock& wire = plant.ports[link].wire;
+    const Time frame = Time::Picoseconds(wire.Duration(full));
+    fill += frame;
+    widest = std::max(widest, frame);
+    // The last but one has left when the link's share of the pipeline is through.
+    const Time before = packets > 1 ? fill + widest * (packets - 2) : Time();
+    arrived = std::max(before, arrived) + Time::Picoseconds(wire.Duration(last));
+    fill += Time::Picoseconds(plant.cables[link].delay);
+    arrived += Time::Picoseconds(plant.cables[link].delay);
+  }
+  return arrived;
 }
 
 QueueShape ShapeOf(const Plant& plant) {
   // About two dozen events a bucket when every port is busy.
   constexpr double kEventsPerBucket = 24;
-  const auto frame = static_cast<std::uint32_t>(
-      (plant.transport.mtu + plant.transport.packet_overhead).count());
+  const auto frame =
+      static_cast<std::uint32_t>((plant.transport.mtu + plant.transport.packet_overhead).count());
   double rate = 0;  // events a picosecond
   std::int64_t horizon = 1;
   for (std::size_t i = 0; i < plant.ports.size(); ++i) {

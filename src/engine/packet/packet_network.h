@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/packet/plant.h"
@@ -15,11 +16,19 @@ namespace trunkline {
 [[nodiscard]] Plant BuildPlant(const Router& router, const NetworkPaths& paths,
                                const SwitchModel& switches, const PacketTransport& transport);
 
-// Adds a queue pair between two attached devices (NICs or hosts) to a plant; returns its index.
-// `flow` tells those of one pair apart under ECMP. Fails with TL1410 when no path exists.
-[[nodiscard]] Result<std::uint32_t> AddQueuePair(Plant& plant, const Router& router,
-                                                 const NetworkPaths& paths, DeviceId source,
-                                                 DeviceId destination, std::uint64_t flow);
+struct NewQueuePair {
+  std::uint32_t index = 0;
+  std::vector<std::uint32_t> links;  // network links of its path, or of one of its paths
+};
+// Adds a queue pair between two attached devices (NICs or hosts) to a plant. `flow` tells those of
+// one pair apart under ECMP. Fails with TL1410 when no path exists.
+[[nodiscard]] Result<NewQueuePair> AddQueuePair(Plant& plant, const Router& router,
+                                                const NetworkPaths& paths, DeviceId source,
+                                                DeviceId destination, std::uint64_t flow);
+
+// From post to delivery of a message that has the idle network to itself: the last packet through a
+// pipeline of links, full packets before it.
+[[nodiscard]] Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes bytes);
 
 // Bucket width and horizon that suit a plant's event queue.
 struct QueueShape {

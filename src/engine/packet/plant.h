@@ -8,6 +8,7 @@
 #include "engine/packet/packet.h"
 #include "engine/packet/port_table.h"
 #include "engine/packet/wire_clock.h"
+#include "trunkline/engine/packet.h"
 #include "trunkline/fabric/switch_model.h"
 #include "trunkline/transport/congestion_control.h"
 #include "trunkline/transport/packet_transport.h"
@@ -21,8 +22,8 @@ inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 // What never changes of a directed link.
 struct Cable {
-  std::int64_t delay = 0;    // its latency, and that of the switch it leads to
-  std::int64_t latency = 0;  // its own
+  std::int64_t delay = 0;              // its latency, and that of the switch it leads to
+  std::int64_t latency = 0;            // its own
   std::uint32_t to_switch = kNoIndex;  // kNoIndex: it leads to an endpoint
 };
 
@@ -40,13 +41,13 @@ struct alignas(64) Port {
   std::int64_t wake = kNever;   // when its kPortDone is due
   Charge held;                  // bytes 0: nothing
   std::uint32_t queued_bytes = 0;
-  std::uint8_t waiting = 0;     // a bit for each class: packets are queued
-  std::uint8_t paused = 0;      // a bit for each class: the far end said PAUSE
-  std::uint8_t turn = 0;        // the data class served last
-  std::uint8_t turn_left = 0;   // packets that it may send yet
+  std::uint8_t waiting = 0;    // a bit for each class: packets are queued
+  std::uint8_t paused = 0;     // a bit for each class: the far end said PAUSE
+  std::uint8_t turn = 0;       // the data class served last
+  std::uint8_t turn_left = 0;  // packets that it may send yet
 
-  std::uint32_t at_switch = kNoIndex;  // kNoIndex: an endpoint sends
-  std::uint32_t nic = kNoIndex;        // index into the NICs
+  std::uint32_t at_switch = kNoIndex;         // kNoIndex: an endpoint sends
+  std::uint32_t nic = kNoIndex;               // index into the NICs
   std::uint32_t sending = PacketPool::kNone;  // the reference only: the packet in transmission
   std::uint32_t max_queue_bytes = 0;
   std::int64_t wire_bytes = 0;
@@ -70,8 +71,8 @@ struct Ingress {
 };
 
 struct Switch {
-  std::int64_t pool = 0;  // bytes shared by all ports
-  std::int64_t used = 0;  // of it; includes frames that have left unless `exact`
+  std::int64_t pool = 0;         // bytes shared by all ports
+  std::int64_t used = 0;         // of it; includes frames that have left unless `exact`
   std::uint32_t first_port = 0;  // in Plant::switch_ports
   std::uint32_t port_count = 0;
   std::uint32_t paused = 0;  // how many Ingress are
@@ -85,7 +86,7 @@ struct Lane {
     std::uint32_t bytes = 0;
   };
   std::uint32_t available = 0;
-  bool starved = false;  // a packet waits, and no return is under way
+  bool starved = false;     // a packet waits, and no return is under way
   std::uint32_t first = 0;  // of the returns that are not counted yet
   std::vector<Return> returns;
 };
@@ -94,14 +95,14 @@ struct Lane {
 struct Sender {
   enum State : std::uint8_t { kIdle, kRinging, kPaced };
 
-  std::uint32_t link = 0;          // the NIC port it sends by
-  std::uint32_t next = kNoIndex;   // in its NIC's ring
-  std::uint32_t path = 0;          // in Plant::path_links
+  std::uint32_t link = 0;         // the NIC port it sends by
+  std::uint32_t next = kNoIndex;  // in its NIC's ring
+  std::uint32_t path = 0;         // in Plant::path_links
   std::uint32_t next_psn = 0;
-  std::uint32_t acked = 0;         // everything before has arrived
-  std::uint32_t received = 0;      // packets that have arrived, in any order
-  std::uint32_t end = 0;           // one past the last packet posted
-  std::uint32_t message = kNoIndex;      // the one that next_psn is of
+  std::uint32_t acked = 0;                  // everything before has arrived
+  std::uint32_t received = 0;               // packets that have arrived, in any order
+  std::uint32_t end = 0;                    // one past the last packet posted
+  std::uint32_t message = kNoIndex;         // the one that next_psn is of
   std::uint32_t unacknowledged = kNoIndex;  // the oldest
   std::uint32_t last_message = kNoIndex;
   std::uint32_t resend = kNoIndex;  // first of the packets to send again, in order
@@ -127,15 +128,15 @@ struct Receiver {
   std::uint32_t expected = 0;  // every packet before has arrived
   std::uint32_t received = 0;  // in any order
   std::uint16_t unacknowledged = 0;
-  std::uint16_t marked = 0;  // of those
-  bool nacked = false;       // the gap at `expected` has been reported
+  std::uint16_t marked = 0;          // of those
+  bool nacked = false;               // the gap at `expected` has been reported
   std::uint32_t reorder = kNoIndex;  // its ReorderWindow, once anything came early
   std::int64_t next_notification = 0;
 };
 
 // Where a queue pair's packets go, for switches that choose hop by hop.
 struct Destination {
-  std::uint32_t group = 0;     // destination class of PortTable
+  std::uint32_t group = 0;      // destination class of PortTable
   std::uint32_t last_link = 0;  // into the receiver
   std::uint32_t source_group = 0;
   std::uint32_t source_last_link = 0;  // into the sender
@@ -160,27 +161,6 @@ struct Nic {
   std::vector<Paced> paced;       // a min-heap of those whose pace has them wait
 };
 
-// How often what happened.
-struct PacketCounts {
-  std::uint64_t data = 0;
-  std::uint64_t ack = 0;
-  std::uint64_t control = 0;
-};
-struct PacketCounters {
-  PacketCounts packets;  // sent by endpoints (data: retransmissions included)
-  PacketCounts hops;     // network links crossed
-  std::uint64_t events = 0;
-  std::uint64_t drops = 0;
-  std::uint64_t trims = 0;
-  std::uint64_t marks = 0;
-  std::uint64_t pauses = 0;
-  std::uint64_t resumes = 0;
-  std::uint64_t retransmissions = 0;
-  std::uint64_t timeouts = 0;
-  std::uint64_t credit_stalls = 0;
-  std::int64_t delivered_bytes = 0;  // payload
-};
-
 // Everything that packets cross and endpoints remember.
 struct Plant {
   SwitchModel switches_model;
@@ -189,8 +169,8 @@ struct Plant {
   std::uint64_t seed = 1;
   bool can_lose = false;  // packets may be lost, so senders need timers
 
-  std::vector<Cable> cables;     // by link
-  std::vector<Port> ports;       // by link
+  std::vector<Cable> cables;        // by link
+  std::vector<Port> ports;          // by link
   std::vector<PacketQueue> queues;  // [link x classes + class]
   std::vector<Ingress> ingress;     // [link x classes + class]; kPause only
   std::vector<Lane> lanes;          // [link x classes + class]; kCredits only
@@ -202,8 +182,8 @@ struct Plant {
   std::vector<std::uint32_t> path_links;
   std::vector<Sender> senders;
   std::vector<Receiver> receivers;
-  std::vector<PathView> paths;             // by queue pair
-  std::vector<Destination> destinations;   // by queue pair; not for kSource
+  std::vector<PathView> paths;            // by queue pair
+  std::vector<Destination> destinations;  // by queue pair; not for kSource
   std::vector<PacketMessage> messages;
 
   [[nodiscard]] std::size_t QueueOf(std::uint32_t link, std::uint32_t traffic_class) const {

@@ -33,6 +33,26 @@ void Shard<Queue, kFused>::Handle(const PacketEvent& event) {
   }
 }
 
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::DeliverNotices() {
+  // What the application does may add notices.
+  for (std::size_t i = 0; i < notices_.size(); ++i) {
+    const Notice notice = notices_[i];
+    switch (notice.kind) {
+      case Notice::Kind::kSent:
+        application_.OnSent(notice.queue_pair, notice.time);
+        break;
+      case Notice::Kind::kDelivered:
+        application_.OnDelivered(notice.queue_pair, notice.time);
+        break;
+      case Notice::Kind::kAcknowledged:
+        application_.OnAcknowledged(notice.queue_pair, notice.time);
+        break;
+    }
+  }
+  notices_.clear();
+}
+
 // The events of a bucket touch packets, ports and buffers all over memory: fetching them together
 // hides most of the waiting.
 template <typename Queue, bool kFused>
@@ -79,9 +99,10 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
     queue_.Pop();
     now_ = event.time;
     Handle(event);
+    if (!notices_.empty()) DeliverNotices();
     ++handled;
   }
-  counters_.events += handled;
+  events_ += handled;
   return handled;
 }
 

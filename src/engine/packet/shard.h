@@ -11,7 +11,8 @@
 
 namespace trunkline {
 
-// Who posts messages and hears what became of them; called at the time of the event.
+// Who posts messages and hears what became of them. Called between events, at the time of the one
+// that brought the news: it may post and add queue pairs.
 class PacketApplication {
  public:
   virtual ~PacketApplication() = default;
@@ -62,6 +63,7 @@ class Shard {
 
   [[nodiscard]] Time now() const { return Time::Picoseconds(now_); }
   [[nodiscard]] const PacketCounters& counters() const { return counters_; }
+  [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t packets_in_flight() const { return packets_.in_use(); }
 
  private:
@@ -103,7 +105,7 @@ class Shard {
   // shard_endpoints.h: NICs and queue pairs.
   void Receive(std::uint32_t link, std::uint32_t id);
   void ReceiveData(std::uint32_t link, std::uint32_t id);
-  void Notify(std::uint32_t link, const Packet& data);
+  void SlowDown(std::uint32_t link, const Packet& data);
   void Answer(std::uint32_t link, std::uint32_t id, PacketKind kind);
   void ReceiveAck(const Packet& packet);
   void ReceiveNack(const Packet& packet);
@@ -117,8 +119,21 @@ class Shard {
   [[nodiscard]] std::int64_t InFlight(const Sender& sender) const;
   void ArmTimer(std::uint32_t index);
 
+  // What the application hears when the event has been handled.
+  struct Notice {
+    enum class Kind : std::uint8_t { kSent, kDelivered, kAcknowledged };
+    Kind kind;
+    std::uint32_t queue_pair;
+    Time time;
+  };
+  void Notify(typename Notice::Kind kind, std::uint32_t queue_pair, std::int64_t time) {
+    notices_.push_back({kind, queue_pair, Time::Picoseconds(time)});
+  }
+  void DeliverNotices();
+
   Plant& plant_;
   PacketApplication& application_;
+  std::vector<Notice> notices_;
   Queue queue_;
   PacketPool packets_;
   std::vector<ReorderWindow> reorder_;
@@ -127,6 +142,7 @@ class Shard {
   std::uint8_t classes_;
   std::uint8_t control_;
   PacketCounters counters_;
+  std::uint64_t events_ = 0;
 };
 
 }  // namespace trunkline

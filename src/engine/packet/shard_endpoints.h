@@ -23,11 +23,11 @@ void Shard<Queue, kFused>::Post(std::uint32_t queue_pair, std::int64_t bytes) {
     free_messages_.pop_back();
   }
   const std::uint32_t end = sender.end + static_cast<std::uint32_t>(packets);
-  plant_.messages[index] = {.first = sender.end,
-                            .end = end,
-                            .next = kNoIndex,
-                            .last_payload =
-                                static_cast<std::uint16_t>(bytes - (packets - 1) * mtu)};
+  plant_.messages[index] = {
+      .first = sender.end,
+      .end = end,
+      .next = kNoIndex,
+      .last_payload = static_cast<std::uint16_t>(bytes - (packets - 1) * mtu)};
   sender.end = end;
   if (sender.last_message != kNoIndex) plant_.messages[sender.last_message].next = index;
   sender.last_message = index;
@@ -40,8 +40,7 @@ template <typename Queue, bool kFused>
 std::int64_t Shard<Queue, kFused>::InFlight(const Sender& sender) const {
   // `received` may run ahead of a sender that went back.
   const auto packets = static_cast<std::int32_t>(sender.next_psn - sender.received);
-  return std::max(packets, 0) *
-         (plant_.transport.mtu + plant_.transport.packet_overhead).count();
+  return std::max(packets, 0) * (plant_.transport.mtu + plant_.transport.packet_overhead).count();
 }
 
 template <typename Queue, bool kFused>
@@ -129,8 +128,7 @@ void Shard<Queue, kFused>::SendNext(std::uint32_t index, std::uint32_t link) {
   const bool last = sender.next_psn + 1 == message.end;
   packet.queue_pair = index;
   packet.psn = sender.next_psn++;
-  packet.payload =
-      last ? message.last_payload : static_cast<std::uint16_t>(transport.mtu.count());
+  packet.payload = last ? message.last_payload : static_cast<std::uint16_t>(transport.mtu.count());
   packet.wire = static_cast<std::uint16_t>(packet.payload + transport.packet_overhead.count());
   packet.kind = PacketKind::kData;
   packet.traffic_class = sender.traffic_class;
@@ -150,12 +148,11 @@ void Shard<Queue, kFused>::SendNext(std::uint32_t index, std::uint32_t link) {
   }
   Transmit(link, id);
   const Port& port = plant_.ports[link];
-  if (last) application_.OnSent(index, Time::Picoseconds(port.busy_until));
+  if (last) Notify(Notice::Kind::kSent, index, port.busy_until);
   const double line = static_cast<double>(port.wire.rate().bits_per_second());
   if (sender.control.rate < line) {
-    sender.next_send = now_ + static_cast<std::int64_t>(
-                                  static_cast<double>(packets_[id].wire) * 8e12 /
-                                  sender.control.rate);
+    sender.next_send = now_ + static_cast<std::int64_t>(static_cast<double>(packets_[id].wire) *
+                                                        8e12 / sender.control.rate);
   } else {
     sender.next_send = port.busy_until;
   }
@@ -204,7 +201,7 @@ void Shard<Queue, kFused>::ReceiveData(std::uint32_t link, std::uint32_t id) {
     ++receiver.marked;
     if (transport.policy.needs_cnp && now_ >= receiver.next_notification) {
       receiver.next_notification = now_ + transport.notification_interval.ps();
-      Notify(link, packet);
+      SlowDown(link, packet);
     }
   }
   if ((packet.flags & Packet::kTrimmed) != 0) {
@@ -220,14 +217,14 @@ void Shard<Queue, kFused>::ReceiveData(std::uint32_t link, std::uint32_t id) {
     receiver.nacked = false;
     counters_.delivered_bytes += packet.payload;
     finished = (packet.flags & Packet::kLast) != 0;
-    if (finished) application_.OnDelivered(packet.queue_pair, now());
+    if (finished) Notify(Notice::Kind::kDelivered, packet.queue_pair, now_);
     if (receiver.reorder != kNoIndex) {
       ReorderWindow& window = reorder_[receiver.reorder];
       while (const std::uint8_t taken = window.TakeNext(receiver.expected)) {
         ++receiver.expected;
         if (taken != 2) continue;
         finished = true;
-        application_.OnDelivered(packet.queue_pair, now());
+        Notify(Notice::Kind::kDelivered, packet.queue_pair, now_);
       }
     }
   } else if (static_cast<std::int32_t>(packet.psn - receiver.expected) < 0) {
@@ -292,7 +289,7 @@ void Shard<Queue, kFused>::Answer(std::uint32_t link, std::uint32_t id, PacketKi
 
 // Tells the sender of a marked packet to slow down.
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::Notify(std::uint32_t link, const Packet& data) {
+void Shard<Queue, kFused>::SlowDown(std::uint32_t link, const Packet& data) {
   const std::uint32_t id = packets_.Take();
   Packet& packet = packets_[id];
   packet = Packet();
@@ -331,22 +328,22 @@ void Shard<Queue, kFused>::ReceiveAck(const Packet& packet) {
       sender.unacknowledged = plant_.messages[done].next;
       if (sender.last_message == done) sender.last_message = kNoIndex;
       free_messages_.push_back(done);
-      application_.OnAcknowledged(index, now());
+      Notify(Notice::Kind::kAcknowledged, index, now_);
     }
   }
   const auto newly = static_cast<std::int32_t>(packet.received - sender.received);
   if (newly > 0) sender.received = packet.received;
   if (transport.policy.on_ack != nullptr) {
-    AckView view{.now = now(),
-                 .rtt = Time::Picoseconds(now_ - packet.sent),
-                 .acked_bytes = std::max(newly, 0) *
-                                (transport.mtu + transport.packet_overhead).count(),
-                 .acked_packets = packet.payload,
-                 .marked_packets = packet.marked,
-                 .acked_psn = sender.acked,
-                 .next_psn = sender.next_psn,
-                 .in_flight_bytes = InFlight(sender),
-                 .hops = {}};
+    AckView view{
+        .now = now(),
+        .rtt = Time::Picoseconds(now_ - packet.sent),
+        .acked_bytes = std::max(newly, 0) * (transport.mtu + transport.packet_overhead).count(),
+        .acked_packets = packet.payload,
+        .marked_packets = packet.marked,
+        .acked_psn = sender.acked,
+        .next_psn = sender.next_psn,
+        .in_flight_bytes = InFlight(sender),
+        .hops = {}};
     transport.policy.on_ack(transport.policy_parameters.get(), plant_.paths[index], view,
                             sender.control);
   }

@@ -87,8 +87,8 @@ void Shard<Queue, kFused>::OnPortDone(std::uint32_t link) {
   if constexpr (!kFused) {
     if (port.sending != PacketPool::kNone) {
       const std::uint32_t id = std::exchange(port.sending, PacketPool::kNone);
-      queue_.Push(PacketEvent::Make(now_ + plant_.cables[link].delay, PacketEventKind::kArrival,
-                                    link, id));
+      queue_.Push(
+          PacketEvent::Make(now_ + plant_.cables[link].delay, PacketEventKind::kArrival, link, id));
     }
   }
   Serve(link);
@@ -145,8 +145,7 @@ bool Shard<Queue, kFused>::ServeData(std::uint32_t link) {
   for (std::uint8_t i = 0; i < control_; ++i) {
     port.turn = static_cast<std::uint8_t>(port.turn + 1 < control_ ? port.turn + 1 : 0);
     if (!ServeClass(link, port.turn)) continue;
-    port.turn_left =
-        static_cast<std::uint8_t>(weights.empty() ? 0 : weights[port.turn] - 1);
+    port.turn_left = static_cast<std::uint8_t>(weights.empty() ? 0 : weights[port.turn] - 1);
     return true;
   }
   port.turn_left = 0;
@@ -245,17 +244,16 @@ std::uint32_t Shard<Queue, kFused>::Choose(std::span<const std::uint32_t> ports,
   // A multiplier of its own for each switch: consecutive entropies spread evenly over its ports
   // (Fibonacci hashing), and switches do not follow each other's choices.
   const std::uint64_t salt = Mix64(plant_.seed ^ at);
-  const auto first = static_cast<std::uint32_t>(
-      (((entropy * (salt | 1)) & 0xffffffffU) * ports.size()) >> 32);
+  const auto first =
+      static_cast<std::uint32_t>((((entropy * (salt | 1)) & 0xffffffffU) * ports.size()) >> 32);
   if (plant_.forwarding == Forwarding::kSpray) return ports[first];
   std::uint32_t best = ports[first];
   std::int64_t least = INT64_MAX;
   for (std::uint32_t i = 0; i < ports.size(); ++i) {
     const std::uint32_t link = ports[(first + i) % ports.size()];
     const Port& port = plant_.ports[link];
-    const std::int64_t queued =
-        port.queued_bytes + (port.busy_until > now_ ? 1 : 0) +
-        ((port.paused & 1) != 0 ? std::int64_t{1} << 32 : 0);
+    const std::int64_t queued = port.queued_bytes + (port.busy_until > now_ ? 1 : 0) +
+                                ((port.paused & 1) != 0 ? std::int64_t{1} << 32 : 0);
     if (queued >= least) continue;
     least = queued;
     best = link;

@@ -22,9 +22,7 @@ class WireClock {
     rest_ = kBytePicoseconds % rate_;
     remainder_ = 0;
   }
-  [[nodiscard]] Rate rate() const {
-    return Rate::BitsPerSecond(static_cast<std::int64_t>(rate_));
-  }
+  [[nodiscard]] Rate rate() const { return Rate::BitsPerSecond(static_cast<std::int64_t>(rate_)); }
 
   // The end of a frame of `bytes` that begins at `now`, when the one before ended at `end`.
   [[nodiscard]] std::int64_t Advance(std::int64_t now, std::int64_t end, std::uint32_t bytes) {

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trunkline/base/diagnostics.h"
+#include "trunkline/base/progress.h"
+#include "trunkline/engine/timeline.h"
+#include "trunkline/fabric/placement.h"
+#include "trunkline/fabric/route.h"
+#include "trunkline/fabric/switch_model.h"
+#include "trunkline/transport/packet_transport.h"
+#include "trunkline/workload/traffic.h"
+
+// Every packet through every queue: credits, PFC, ECN, congestion control, adaptive routing.
+namespace trunkline {
+
+struct PacketOptions {
+  std::uint64_t seed = 1;
+  std::uint32_t threads = 1;
+  Time until = Time::Horizon();  // the run ends here, finished or not
+  ProgressSink* progress = nullptr;
+  const StopToken* stop = nullptr;
+};
+
+// Everything that a packet run reads beside its workload. All referenced objects outlive the run.
+struct PacketInput {
+  const Router& router;
+  const SwitchModel& switches;
+  const PacketTransport& transport;
+};
+
+// How often what happened, by kind of packet.
+struct PacketCounts {
+  std::uint64_t data = 0;
+  std::uint64_t ack = 0;      // acknowledgements, negative ones included
+  std::uint64_t control = 0;  // congestion notifications, PAUSE and RESUME
+};
+struct PacketCounters {
+  PacketCounts packets;  // sent by endpoints and, PAUSE and RESUME, switches
+  PacketCounts hops;     // network links crossed
+  std::uint64_t drops = 0;
+  std::uint64_t trims = 0;
+  std::uint64_t marks = 0;
+  std::uint64_t pauses = 0;
+  std::uint64_t resumes = 0;
+  std::uint64_t retransmissions = 0;
+  std::uint64_t timeouts = 0;
+  std::uint64_t credit_stalls = 0;
+  std::int64_t delivered_bytes = 0;  // payload
+};
+
+// One directed network link that carried something.
+struct PacketLinkUse {
+  LinkId link{};
+  std::int64_t wire_bytes = 0;
+  std::uint64_t packets = 0;
+  std::uint64_t marks = 0;
+  std::uint64_t pauses = 0;  // that its receiving side sent
+  std::uint32_t max_queue_bytes = 0;
+};
+
+// A flow as it happened, in the order of the workload.
+struct FlowRecord {
+  static constexpr Time kNot = Time::Max();
+  Time posted = kNot;
+  Time delivered = kNot;     // its last byte arrived, and all before it
+  Time acknowledged = kNot;  // the sender knows
+  Time alone;                // from post to delivery on the idle path, headers included
+};
+
+struct PacketReport {
+  RunStatus status = RunStatus::kFinished;
+  Time end;  // of the last delivery
+  std::uint64_t events = 0;
+  PacketCounters counters;
+  std::vector<PacketLinkUse> links;  // by link id
+  std::vector<FlowRecord> flows;
+  // What did not finish, and why, for people; empty when all did.
+  std::vector<std::string> stuck;
+};
+
+// Runs point-to-point traffic. `placement` says where the ranks are. TL18xx: settings that
+// contradict each other.
+[[nodiscard]] Result<PacketReport> RunPacketTraffic(const PacketInput& input,
+                                                    const TrafficWorkload& traffic,
+                                                    const Placement& placement,
+                                                    const PacketOptions& options);
+
+}  // namespace trunkline
