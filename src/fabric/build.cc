@@ -93,8 +93,9 @@ bool RatesFit(const Fabric& fabric) {
 std::vector<DeviceId> AddNodes(FabricBuilder& builder, const NodeTemplate& node,
                                std::uint32_t nodes) {
   std::vector<DeviceId> ends;
+  std::vector<DeviceId> devices;
   for (std::uint32_t n = 0; n < nodes; ++n) {
-    std::vector<DeviceId> devices;
+    devices.clear();
     for (Device device : node.devices) {
       device.node = n;
       devices.push_back(builder.AddDevice(device));
@@ -130,6 +131,9 @@ Result<BuiltFabric> BuildFabric(const FabricSpec& spec) {
   }
 
   FabricBuilder fabric_builder;
+  fabric_builder.Reserve(
+      plan->nodes * node->devices.size() + static_cast<std::size_t>(plan->switches),
+      plan->nodes * node->buses.size() + static_cast<std::size_t>(plan->cables));
   const std::vector<DeviceId> ends = AddNodes(fabric_builder, *node, plan->nodes);
   plan->build(fabric_builder, ends);
   BuiltFabric built{.fabric = std::move(fabric_builder).Build(),

@@ -139,6 +139,11 @@ std::vector<DeviceId> Fabric::Find(std::string_view name) const {
   return {};
 }
 
+void FabricBuilder::Reserve(std::size_t devices, std::size_t cables) {
+  fabric_.devices_.reserve(devices);
+  fabric_.links_.reserve(2 * cables);
+}
+
 DeviceId FabricBuilder::AddDevice(Device device) {
   TL_CHECK(fabric_.devices_.size() < UINT32_MAX, "too many devices");
   fabric_.devices_.push_back(device);

@@ -25,10 +25,16 @@ struct NetworkPaths::Batch {
   struct Cell {
     std::uint32_t set = kNone;
     std::uint16_t distance = kUnreachable;
+    friend bool operator==(const Cell&, const Cell&) = default;
   };
 
   explicit Batch(std::size_t switches)
-      : reached(switches), fresh(switches), next(switches), cells(switches * kBatch) {}
+      : reached(switches),
+        fresh(switches),
+        next(switches),
+        shared(switches),
+        groups(1),
+        cells(switches * kBatch) {}
 
   void Clear() {
     std::ranges::fill(reached, 0);
@@ -36,14 +42,22 @@ struct NetworkPaths::Batch {
     std::ranges::fill(cells, Cell());
     active.clear();
   }
+  // Adds a port to the groups that leave by it, apart from those of their members that do not.
+  void AddPort(LinkId link, std::uint64_t through);
+  void Assign(std::uint32_t s, std::uint64_t members, Cell cell) {
+    for (std::uint64_t left = members; left != 0; left &= left - 1) {
+      cells[s * kBatch + static_cast<std::size_t>(std::countr_zero(left))] = cell;
+    }
+  }
 
   std::vector<std::uint64_t> reached;  // by switch: destinations seen
   std::vector<std::uint64_t> fresh;    // first seen one step ago
   std::vector<std::uint64_t> next;     // first seen in this step
+  std::vector<std::uint64_t> shared;   // those of them that are seen over several ports
   std::vector<std::uint32_t> active;   // switches with fresh destinations
   std::vector<std::uint32_t> touched;
-  std::vector<Group> groups;
-  std::vector<Cell> cells;  // [switch x kBatch + bit]
+  std::vector<Group> groups;  // at least one, whose room is kept
+  std::vector<Cell> cells;    // [switch x kBatch + bit]
 };
 
 NetworkPaths::NetworkPaths(const Fabric& fabric)
@@ -104,19 +118,25 @@ void NetworkPaths::FindEnds() {
 }
 
 void NetworkPaths::FindDestinations() {
+  std::vector<std::uint32_t> of_switch(switches_.size(), kNone);
   std::map<std::vector<std::uint32_t>, std::uint32_t> known;
+  std::vector<std::uint32_t> at;
   for (End& end : ends_) {
-    std::vector<std::uint32_t> at;
+    at.clear();
     for (std::uint32_t i = 0; i < end.links_count; ++i) {
       const DeviceId to = fabric_->link(end_links_[end.links_begin + i]).to;
       if (switch_of_device_[Index(to)] != kNone) at.push_back(switch_of_device_[Index(to)]);
     }
     std::ranges::sort(at);
     at.erase(std::ranges::unique(at).begin(), at.end());
-    const auto [entry, added] =
-        known.try_emplace(at, static_cast<std::uint32_t>(destinations_.size()));
-    if (added) destinations_.push_back(at);
-    end.destination = entry->second;
+    // Nearly all have one switch, which a table finds faster than the map.
+    std::uint32_t& destination =
+        at.size() == 1 ? of_switch[at.front()] : known.try_emplace(at, kNone).first->second;
+    if (destination == kNone) {
+      destination = static_cast<std::uint32_t>(destinations_.size());
+      destinations_.push_back(at);
+    }
+    end.destination = destination;
   }
 
   // Labels: switch by switch, port by port; an end with several cables counts at its first.
@@ -162,6 +182,7 @@ void NetworkPaths::ExpandBatch(std::uint16_t distance, Batch& batch) {
       const std::uint64_t seen = batch.fresh[from] & ~batch.reached[to];
       if (seen == 0) continue;
       if (batch.next[to] == 0) batch.touched.push_back(to);
+      batch.shared[to] |= batch.next[to] & seen;
       batch.next[to] |= seen;
     }
   }
@@ -174,40 +195,49 @@ void NetworkPaths::ExpandBatch(std::uint16_t distance, Batch& batch) {
   std::swap(batch.active, batch.touched);
 }
 
+// Most destinations leave a switch by one port alone (down), or all by the same ports (up).
 void NetworkPaths::SplitByPorts(std::uint32_t s, std::uint16_t distance, Batch& batch) {
-  auto& groups = batch.groups;
-  groups.assign(1, {.members = batch.next[s], .links = {}});
+  const std::uint64_t wanted = batch.next[s];
+  const std::uint64_t shared = std::exchange(batch.shared[s], 0);
+  batch.groups.resize(1);
+  batch.groups.front().members = shared;
+  batch.groups.front().links.clear();
   for (std::uint32_t i = adjacency_begin_[s]; i < adjacency_begin_[s + 1]; ++i) {
-    const std::uint64_t through = batch.fresh[neighbour_[i]] & batch.next[s];
-    if (through == 0) continue;
-    const std::size_t count = groups.size();
-    for (std::size_t g = 0; g < count; ++g) {
-      const std::uint64_t common = groups[g].members & through;
-      if (common == 0) continue;
-      if (common == groups[g].members) {
-        groups[g].links.push_back(adjacency_[i]);
-        continue;
-      }
-      Batch::Group part{.members = common, .links = groups[g].links};
-      part.links.push_back(adjacency_[i]);
-      groups[g].members &= ~common;
-      groups.push_back(std::move(part));
+    const std::uint64_t through = batch.fresh[neighbour_[i]] & wanted;
+    if (const std::uint64_t alone = through & ~shared; alone != 0) {
+      batch.Assign(s, alone, {Intern(s, std::span(&adjacency_[i], 1)), distance});
     }
+    if ((through & shared) != 0) batch.AddPort(adjacency_[i], through & shared);
   }
-  for (const Batch::Group& group : groups) {
-    const std::uint32_t set = Intern(s, group.links);
-    for (std::uint64_t left = group.members; left != 0; left &= left - 1) {
-      const auto bit = static_cast<std::size_t>(std::countr_zero(left));
-      batch.cells[s * kBatch + bit] = {set, distance};
+  if (shared == 0) return;
+  for (const Batch::Group& group : batch.groups) {
+    batch.Assign(s, group.members, {Intern(s, group.links), distance});
+  }
+}
+
+void NetworkPaths::Batch::AddPort(LinkId link, std::uint64_t through) {
+  const std::size_t count = groups.size();
+  for (std::size_t g = 0; g < count; ++g) {
+    const std::uint64_t common = groups[g].members & through;
+    if (common == 0) continue;
+    if (common == groups[g].members) {
+      groups[g].links.push_back(link);
+      continue;
     }
+    Group part{.members = common, .links = groups[g].links};
+    part.links.push_back(link);
+    groups[g].members &= ~common;
+    groups.push_back(std::move(part));
   }
 }
 
 void NetworkPaths::AppendRuns(std::uint32_t first_destination, std::uint32_t count,
                               const Batch& batch, std::vector<std::vector<Run>>& runs) const {
   for (std::size_t s = 0; s < switches_.size(); ++s) {
+    const auto cells = std::span(batch.cells).subspan(s * kBatch, count);
     for (std::uint32_t bit = 0; bit < count; ++bit) {
-      const Batch::Cell& cell = batch.cells[s * kBatch + bit];
+      if (bit > 0 && cells[bit] == cells[bit - 1]) continue;
+      const Batch::Cell& cell = cells[bit];
       if (!runs[s].empty() && runs[s].back().set == cell.set &&
           runs[s].back().distance == cell.distance) {
         continue;

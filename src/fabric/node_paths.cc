@@ -199,31 +199,48 @@ NodePaths::NodePaths(const Fabric& fabric, GpuDirect gpudirect)
   }
 
   for (std::uint32_t n = 0; n < fabric.node_count(); ++n) {
-    NodeGraph graph = GraphOf(fabric, n);
     // A cluster has few kinds of node, most often the one seen last.
     const auto known = std::find_if(shapes_.rbegin(), shapes_.rend(),
-                                    [&](const Shape& shape) { return shape.graph == graph; });
+                                    [&](const Shape& shape) { return IsNode(n, shape.graph); });
     shape_of_node_[n] = static_cast<std::uint32_t>(shapes_.rend() - known - 1);
     if (known != shapes_.rend()) continue;
     shape_of_node_[n] = static_cast<std::uint32_t>(shapes_.size());
-    shapes_.push_back(MakeShape(std::move(graph), gpudirect));
+    shapes_.push_back(MakeShape(GraphOf(n), gpudirect));
   }
 }
 
-NodeGraph NodePaths::GraphOf(const Fabric& fabric, std::uint32_t node) const {
+std::span<const DeviceId> NodePaths::DevicesOf(std::uint32_t node) const {
+  return std::span(node_devices_)
+      .subspan(device_begin_[node], device_begin_[node + 1] - device_begin_[node]);
+}
+
+std::span<const LinkId> NodePaths::LinksOf(std::uint32_t node) const {
+  return std::span(node_links_)
+      .subspan(link_begin_[node], link_begin_[node + 1] - link_begin_[node]);
+}
+
+NodeGraph::Vertex NodePaths::VertexOf(DeviceId id) const {
+  const Device& device = fabric_->device(id);
+  return {device.kind, device.latency};
+}
+
+NodeGraph::Edge NodePaths::EdgeOf(LinkId id) const {
+  const Link& link = fabric_->link(id);
+  return {local_[Index(link.from)], local_[Index(link.to)], link.rate, link.latency, link.kind};
+}
+
+NodeGraph NodePaths::GraphOf(std::uint32_t node) const {
   NodeGraph graph;
-  graph.devices.reserve(device_begin_[node + 1] - device_begin_[node]);
-  graph.edges.reserve(link_begin_[node + 1] - link_begin_[node]);
-  for (std::size_t i = device_begin_[node]; i < device_begin_[node + 1]; ++i) {
-    const Device& device = fabric.device(node_devices_[i]);
-    graph.devices.push_back({device.kind, device.latency});
-  }
-  for (std::size_t i = link_begin_[node]; i < link_begin_[node + 1]; ++i) {
-    const Link& link = fabric.link(node_links_[i]);
-    graph.edges.push_back(
-        {local_[Index(link.from)], local_[Index(link.to)], link.rate, link.latency, link.kind});
-  }
+  for (const DeviceId id : DevicesOf(node)) graph.devices.push_back(VertexOf(id));
+  for (const LinkId id : LinksOf(node)) graph.edges.push_back(EdgeOf(id));
   return graph;
+}
+
+bool NodePaths::IsNode(std::uint32_t node, const NodeGraph& graph) const {
+  return std::ranges::equal(DevicesOf(node), graph.devices, {},
+                            [this](DeviceId id) { return VertexOf(id); }) &&
+         std::ranges::equal(LinksOf(node), graph.edges, {},
+                            [this](LinkId id) { return EdgeOf(id); });
 }
 
 NodePaths::Shape NodePaths::MakeShape(NodeGraph graph, GpuDirect gpudirect) {

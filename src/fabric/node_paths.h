@@ -65,7 +65,13 @@ class NodePaths {
     std::vector<std::uint32_t> nic_of_device;  // node-relative device; kNoNic
   };
 
-  [[nodiscard]] NodeGraph GraphOf(const Fabric& fabric, std::uint32_t node) const;
+  [[nodiscard]] std::span<const DeviceId> DevicesOf(std::uint32_t node) const;
+  [[nodiscard]] std::span<const LinkId> LinksOf(std::uint32_t node) const;
+  [[nodiscard]] NodeGraph::Vertex VertexOf(DeviceId id) const;
+  [[nodiscard]] NodeGraph::Edge EdgeOf(LinkId id) const;
+  [[nodiscard]] NodeGraph GraphOf(std::uint32_t node) const;
+  // Whether GraphOf(node) == graph.
+  [[nodiscard]] bool IsNode(std::uint32_t node, const NodeGraph& graph) const;
   [[nodiscard]] static Shape MakeShape(NodeGraph graph, GpuDirect gpudirect);
 
   const Fabric* fabric_;

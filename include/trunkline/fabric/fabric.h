@@ -96,6 +96,8 @@ class Fabric {
 // Collects devices and cables, then makes the immutable Fabric.
 class FabricBuilder {
  public:
+  // Makes room for as many; more may be added.
+  void Reserve(std::size_t devices, std::size_t cables);
   DeviceId AddDevice(Device device);
   // Adds both directions; returns the one from `a` to `b`. REQUIRES: a != b, rate > 0, latency >=
   // 0.
