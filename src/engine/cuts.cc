@@ -83,23 +83,28 @@ void NarrowToInner(const Partition& inner, Partition& outer) {
 
 FabricCuts::FabricCuts(const Router& router) : router_(&router) {
   const Fabric& fabric = router.fabric();
+  std::uint8_t top_tier = 0;
+  nic_numbers_.reserve(fabric.device_count());
+  for (std::uint32_t d = 0; d < fabric.device_count(); ++d) {
+    const Device& device = fabric.device(DeviceId(d));
+    top_tier = std::max(top_tier, device.tier);
+    nic_numbers_.push_back(nics_);
+    if (device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost) ++nics_;
+  }
+  std::vector<LinkId> crossing(fabric.link_count());
+  for (std::size_t l = 0; l < crossing.size(); ++l) crossing[l] = LinkId(l);
   DisjointSets sets(fabric.device_count());
   UniteNodes(fabric, sets);
-  AddLevel(Roots(sets));
-
-  std::uint8_t top_tier = 0;
-  for (std::uint32_t d = 0; d < fabric.device_count(); ++d) {
-    top_tier = std::max(top_tier, fabric.device(DeviceId(d)).tier);
-  }
+  AddLevel(Roots(sets), crossing);
   for (std::uint8_t tier = 1; tier < top_tier; ++tier) {
-    for (std::uint32_t l = 0; l < fabric.link_count(); l += 2) {  // the other direction joins alike
-      const Link& link = fabric.link(LinkId(l));
+    for (const LinkId id : crossing) {
+      const Link& link = fabric.link(id);
       if (fabric.device(link.from).tier <= tier && fabric.device(link.to).tier <= tier) {
         sets.Unite(static_cast<std::uint32_t>(Index(link.from)),
                    static_cast<std::uint32_t>(Index(link.to)));
       }
     }
-    AddLevel(Roots(sets));
+    AddLevel(Roots(sets), crossing);
   }
 }
 
@@ -111,21 +116,26 @@ double FabricCuts::PayloadRate(const Link& link) const {
          static_cast<double>(options.wire_bytes);
 }
 
-void FabricCuts::AddLevel(const std::vector<std::uint32_t>& root_of) {
+// `crossing`: the links between blocks of the level before. Those that also cross this level stay:
+// blocks only grow.
+void FabricCuts::AddLevel(const std::vector<std::uint32_t>& root_of,
+                          std::vector<LinkId>& crossing) {
   const Fabric& fabric = router_->fabric();
   Level level;
   std::uint32_t blocks = 0;
   level.block_of = Densely(root_of, root_of.size(), blocks);
   level.egress.resize(blocks);
   level.ingress.resize(blocks);
-  for (std::uint32_t l = 0; l < fabric.link_count(); ++l) {
-    const Link& link = fabric.link(LinkId(l));
+  std::erase_if(crossing, [&](LinkId id) {
+    const Link& link = fabric.link(id);
     const std::uint32_t from = level.block_of[Index(link.from)];
     const std::uint32_t to = level.block_of[Index(link.to)];
-    if (from == to) continue;
-    level.egress[from] += PayloadRate(link);
-    level.ingress[to] += PayloadRate(link);
-  }
+    if (from == to) return true;
+    const double rate = PayloadRate(link);
+    level.egress[from] += rate;
+    level.ingress[to] += rate;
+    return false;
+  });
   levels_.push_back(std::move(level));
 }
 
@@ -195,6 +205,7 @@ Result<void> FabricCuts::NarrowToUsedNics(const std::vector<DeviceId>& members, 
                                           Partition& nodes) const {
   const Fabric& fabric = router_->fabric();
   std::vector<std::pair<DeviceId, std::uint32_t>> users;  // (NIC or host, part)
+  users.reserve(members.size());
   Time least_bus = Time::Max();
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto nic = router_->nic(members[i]);
@@ -207,7 +218,7 @@ Result<void> FabricCuts::NarrowToUsedNics(const std::vector<DeviceId>& members, 
       }
     }
   }
-  std::ranges::sort(users);
+  if (!std::ranges::is_sorted(users)) std::ranges::sort(users);
 
   std::ranges::fill(nodes.egress, 0.0);
   std::ranges::fill(nodes.ingress, 0.0);
@@ -216,9 +227,10 @@ Result<void> FabricCuts::NarrowToUsedNics(const std::vector<DeviceId>& members, 
     const auto [nic, part] = users[i];
     const std::size_t first = i;
     while (i < users.size() && users[i].first == nic) ++i;
-    const double share = load == nullptr ? 1.0
-                                         : static_cast<double>(i - first) /
-                                               static_cast<double>(load->ranks_of_nic[Index(nic)]);
+    const double share =
+        load == nullptr ? 1.0
+                        : static_cast<double>(i - first) /
+                              static_cast<double>(load->ranks_of_nic[nic_numbers_[Index(nic)]]);
     const Capacity capacity = NetworkCapacity(nic);
     nodes.egress[part] += capacity.out * share;
     nodes.ingress[part] += capacity.in * share;
@@ -253,10 +265,10 @@ double FabricCuts::FairRate(DeviceId from, const CutLoad& senders, DeviceId to,
   };
   if (levels_.front().block_of[Index(from)] == levels_.front().block_of[Index(to)]) return rate;
   if (const auto nic = router_->nic(from)) {
-    narrow(NetworkCapacity(*nic).out, senders.ranks_of_nic[Index(*nic)]);
+    narrow(NetworkCapacity(*nic).out, senders.ranks_of_nic[nic_numbers_[Index(*nic)]]);
   }
   if (const auto nic = router_->nic(to)) {
-    narrow(NetworkCapacity(*nic).in, receivers.ranks_of_nic[Index(*nic)]);
+    narrow(NetworkCapacity(*nic).in, receivers.ranks_of_nic[nic_numbers_[Index(*nic)]]);
   }
   for (std::size_t level = 0; level < levels_.size(); ++level) {
     const std::uint32_t out = levels_[level].block_of[Index(from)];
@@ -274,9 +286,9 @@ CutLoad FabricCuts::LoadOf(const std::vector<DeviceId>& endpoints) const {
     std::vector<std::uint32_t>& ranks = load.ranks_of_block.emplace_back(level.egress.size());
     for (const DeviceId endpoint : endpoints) ++ranks[level.block_of[Index(endpoint)]];
   }
-  load.ranks_of_nic.resize(router_->fabric().device_count());
+  load.ranks_of_nic.resize(nics_);
   for (const DeviceId endpoint : endpoints) {
-    if (const auto nic = router_->nic(endpoint)) ++load.ranks_of_nic[Index(*nic)];
+    if (const auto nic = router_->nic(endpoint)) ++load.ranks_of_nic[nic_numbers_[Index(*nic)]];
   }
   return load;
 }

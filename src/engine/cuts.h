@@ -34,7 +34,7 @@ struct Partition {
 // data-parallel groups of all tensor-parallel ranks, say) share what the cut carries.
 struct CutLoad {
   std::vector<std::vector<std::uint32_t>> ranks_of_block;  // by level, by block
-  std::vector<std::uint32_t> ranks_of_nic;                 // by device
+  std::vector<std::uint32_t> ranks_of_nic;                 // by FabricCuts' number of the NIC
 };
 
 // The blocks of a fabric: its nodes; what hangs together below the spines (a rack or a scale unit);
@@ -72,7 +72,7 @@ class FabricCuts {
 
   [[nodiscard]] double PayloadRate(const Link& link) const;
   [[nodiscard]] Capacity NetworkCapacity(DeviceId nic) const;
-  void AddLevel(const std::vector<std::uint32_t>& root_of);
+  void AddLevel(const std::vector<std::uint32_t>& root_of, std::vector<LinkId>& crossing);
   [[nodiscard]] Partition Endpoints(const std::vector<DeviceId>& members) const;
   [[nodiscard]] Partition Blocks(std::size_t level, const std::vector<DeviceId>& members,
                                  const CutLoad* load) const;
@@ -80,7 +80,9 @@ class FabricCuts {
                                               const CutLoad* load, Partition& nodes) const;
 
   const Router* router_;
-  std::vector<Level> levels_;  // nodes first
+  std::vector<Level> levels_;               // nodes first
+  std::vector<std::uint32_t> nic_numbers_;  // by device: dense over NICs and hosts
+  std::uint32_t nics_ = 0;
 };
 
 }  // namespace trunkline

@@ -21,7 +21,8 @@ class DoublingSteps {
         channels_(input.spec.channels),
         order_(input.group.layout(), channels_),
         folding_(input.group.ranks()),
-        reached_(input.group.ranks(), 0) {}
+        node_(channels_ == 1 && folding_.active() == group_.ranks() ? group_.AlikeNodeSize() : 0),
+        reached_(node_ > 0 ? node_ : group_.ranks(), 0) {}
 
   [[nodiscard]] std::uint32_t levels() const { return folding_.levels(); }
   [[nodiscard]] std::uint32_t active() const { return folding_.active(); }
@@ -29,6 +30,7 @@ class DoublingSteps {
 
   // Active rank v sends to v xor 2^level.
   void Exchange(std::uint32_t level, double bytes) {
+    if (node_ > 0) return group_.TakeExchange(1U << level, bytes, reached_);
     Step([&](std::uint32_t channel, const auto& visit) {
       for (std::uint32_t position = 0; position < group_.ranks(); ++position) {
         if (folding_.sits_out(position)) continue;
@@ -40,6 +42,7 @@ class DoublingSteps {
 
   // The ranks that sit out send their data to their neighbours, or get the result back.
   void HandOver(bool back, double bytes) {
+    if (folding_.active() == group_.ranks()) return;
     Step([&](std::uint32_t channel, const auto& visit) {
       for (std::uint32_t i = 0; folding_.sits_out(i); i += 2) {
         const std::uint32_t idle = order_.rank(i, channel);
@@ -63,7 +66,8 @@ class DoublingSteps {
   std::uint32_t channels_;
   RingOrder order_;
   RankFolding folding_;
-  std::vector<double> reached_;
+  std::uint32_t node_;           // members of a node where one node stands for all, else 0
+  std::vector<double> reached_;  // by member, of one node or of all
 };
 
 // Every rank i sends bytes_to(i, j) to the rank j that is `distance` after it.

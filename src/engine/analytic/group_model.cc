@@ -1,5 +1,9 @@
 #include "engine/analytic/group_model.h"
 
+#include <bit>
+#include <functional>
+#include <span>
+
 #include "engine/hop_class.h"
 
 namespace trunkline {
@@ -88,6 +92,12 @@ Way GroupModel::FindWay(std::uint32_t from, std::uint32_t to) {
 }
 
 void GroupModel::ClearLoad() {
+  if (loaded_.size() > members_.size()) {
+    for (Loads* loads : {&inside_load_, &outside_load_}) loads->Clear();
+    for (Loads& loads : block_load_) loads.Clear();
+    loaded_.clear();
+    return;
+  }
   for (const std::uint32_t member : loaded_) {
     inside_load_.out[member] = inside_load_.in[member] = 0;
     outside_load_.out[member] = outside_load_.in[member] = 0;
@@ -110,6 +120,59 @@ void GroupModel::AddLoad(std::uint32_t from, std::uint32_t to, double bytes) {
   for (std::size_t l = 0; l < level; ++l) {
     block_load_[l].out[blocks_[l].part_of[from]] += wire;
     block_load_[l].in[blocks_[l].part_of[to]] += wire;
+  }
+}
+
+std::uint32_t GroupModel::AlikeNodeSize() const {
+  const auto all_equal = [](const auto& values) {
+    return std::ranges::adjacent_find(values, std::ranges::not_equal_to()) == values.end();
+  };
+  std::uint32_t inner = 1;
+  for (const Partition& blocks : blocks_) {
+    const std::uint32_t size = blocks.size.front();
+    if (!std::has_single_bit(size) || size % inner != 0 || !all_equal(blocks.size) ||
+        !all_equal(blocks.egress) || !all_equal(blocks.ingress)) {
+      return 0;
+    }
+    for (std::uint32_t i = 0; i < ranks(); ++i) {
+      if (blocks.part_of[i] != i / size) return 0;
+    }
+    inner = size;
+  }
+  const std::uint32_t node = blocks_.empty() ? ranks() : blocks_.front().size.front();
+  if (!std::ranges::is_sorted(std::span(layout_.local).first(node))) return 0;
+  for (std::uint32_t i = node; i < ranks(); ++i) {
+    if (layout_.local[i] != layout_.local[i - node] ||
+        inside_capacity_.out[i] != inside_capacity_.out[i - node]) {
+      return 0;
+    }
+  }
+  return node;
+}
+
+void GroupModel::LoadEvenly(std::uint32_t member, std::size_t level, double wire) {
+  Loads& endpoint = level == 0 ? inside_load_ : outside_load_;
+  endpoint.out[member] = endpoint.in[member] = wire;
+  loaded_.push_back(member);
+  for (std::size_t l = 0; l < level; ++l) {
+    const std::uint32_t part = blocks_[l].part_of[member];
+    block_load_[l].out[part] = block_load_[l].in[part] = blocks_[l].size[part] * wire;
+  }
+}
+
+void GroupModel::TakeExchange(std::uint32_t distance, double bytes, std::vector<double>& reached) {
+  ClearLoad();
+  const auto node = static_cast<std::uint32_t>(reached.size());
+  const std::size_t level = Level(0, distance);
+  for (std::uint32_t i = 0; i < node; ++i) {
+    LoadEvenly(i, level, bytes * dilution_);
+    LoadEvenly(i ^ distance, level, bytes * dilution_);
+  }
+  const std::vector<double> before = reached;
+  for (std::uint32_t i = 0; i < node; ++i) {
+    const std::uint32_t to = i ^ distance;
+    double& arrival = reached[to % node];
+    arrival = std::max(arrival, before[i] + BusySeconds(i, to, bytes) + WayOf(i, to).latency);
   }
 }
 

@@ -61,6 +61,14 @@ class GroupModel {
     ClearLoad();
     for_each([&](std::uint32_t from, std::uint32_t to, double bytes) { AddLoad(from, to, bytes); });
   }
+  // How many members a node has where nodes are alike in all that a step depends on: members stand
+  // node by node, by local index; all nodes, and all blocks of one level, have as many of them, a
+  // power of two, and the same capacity. Else 0.
+  [[nodiscard]] std::uint32_t AlikeNodeSize() const;
+  // A step in which every member i puts `bytes` to i xor `distance`. Alike nodes reach it alike, so
+  // `reached` is that of the members of one node. O(members of a node).
+  // REQUIRES: nodes are alike; distance is a power of two below ranks().
+  void TakeExchange(std::uint32_t distance, double bytes, std::vector<double>& reached);
   // A step in which every member puts `bytes` to every other. O(members).
   [[nodiscard]] double AllPairsSeconds(double bytes);
   // How long a put of the loaded step keeps its sender busy, message overhead included.
@@ -82,6 +90,10 @@ class GroupModel {
       out.resize(parts);
       in.resize(parts);
     }
+    void Clear() {
+      std::ranges::fill(out, 0.0);
+      std::ranges::fill(in, 0.0);
+    }
   };
 
   GroupModel() = default;
@@ -90,6 +102,8 @@ class GroupModel {
   [[nodiscard]] Way FindWay(std::uint32_t from, std::uint32_t to);
   void ClearLoad();
   void AddLoad(std::uint32_t from, std::uint32_t to, double bytes);
+  // As if every member of every part had sent and received `wire` bytes over `level`.
+  void LoadEvenly(std::uint32_t member, std::size_t level, double wire);
 
   const Router* router_ = nullptr;
   const TransportModel* transport_ = nullptr;
