@@ -1,4 +1,5 @@
 include(GoogleTest)
+include(TrunklinePrecompiled)
 
 # One folder of the causal chain: a static library trunkline_NAME from every .cc below this folder
 # that is not a test or a benchmark, and one test binary from every *_test.cc.
@@ -19,6 +20,7 @@ function(trunkline_module name)
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(trunkline_${name} PRIVATE $<BUILD_INTERFACE:trunkline_options> ${ARG_PRIVATE})
+  trunkline_precompiled(trunkline_${name} library)
   foreach(dependency IN LISTS ARG_DEPENDS)
     target_link_libraries(trunkline_${name} PUBLIC trunkline_${dependency})
   endforeach()
@@ -30,6 +32,7 @@ function(trunkline_module name)
       PRIVATE trunkline_${name} trunkline_options ${ARG_PRIVATE} ${ARG_TEST_DEPENDS} GTest::gmock GTest::gtest_main)
     target_compile_definitions(trunkline_${name}_test
       PRIVATE TRUNKLINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    trunkline_precompiled(trunkline_${name}_test test)
     gtest_discover_tests(trunkline_${name}_test PROPERTIES LABELS ${name} DISCOVERY_TIMEOUT 60)
   endif()
 endfunction()

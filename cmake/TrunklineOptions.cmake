@@ -17,7 +17,7 @@ if(TRUNKLINE_CCACHE)
   # Paths relative to the source tree and no working folder in the key, so that another clone finds
   # what this one has compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
-      CCACHE_NOHASHDIR=1 ${TRUNKLINE_CCACHE})
+      CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${TRUNKLINE_CCACHE})
 endif()
 find_program(TRUNKLINE_MOLD mold)
 if(TRUNKLINE_MOLD)

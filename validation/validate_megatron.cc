@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "base/yaml_reader.h"
+#include "trunkline/fabric/build.h"
 #include "trunkline/scenario/run.h"
+#include "trunkline/training/training.h"
 
 namespace trunkline {
 namespace {

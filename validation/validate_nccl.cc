@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/yaml_reader.h"
+#include "trunkline/fabric/build.h"
 #include "trunkline/scenario/run.h"
 
 namespace trunkline {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "trunkline/engine/engine.h"
+#include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
 namespace {

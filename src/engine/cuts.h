@@ -6,6 +6,7 @@
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/base/ids.h"
 #include "trunkline/base/units.h"
+#include "trunkline/fabric/fabric.h"
 #include "trunkline/fabric/route.h"
 
 // The narrow places of a fabric: nested sets of devices and what the cables leaving each can carry.

@@ -1,5 +1,7 @@
 #include "engine/hop_class.h"
 
+#include "trunkline/fabric/fabric.h"
+
 namespace trunkline {
 
 HopClass HopClassOf(const Fabric& fabric, const Route& route) {

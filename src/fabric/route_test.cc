@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "trunkline/fabric/fabric.h"
 #include "trunkline/fabric/placement.h"
 
 namespace trunkline {

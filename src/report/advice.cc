@@ -9,6 +9,7 @@
 #include "report/link_classes.h"
 #include "report/names.h"
 #include "report/table.h"
+#include "trunkline/training/training.h"
 
 namespace trunkline {
 

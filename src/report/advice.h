@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "trunkline/scenario/result.h"
+#include "trunkline/training/plan.h"
 
 namespace trunkline {
 

@@ -12,6 +12,7 @@
 #include "trunkline/collective/algorithm.h"
 #include "trunkline/collective/tuner.h"
 #include "trunkline/report/report.h"
+#include "trunkline/training/training.h"
 
 namespace trunkline {
 namespace {

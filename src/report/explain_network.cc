@@ -9,6 +9,8 @@
 #include "report/names.h"
 #include "report/table.h"
 #include "trunkline/fabric/analysis.h"
+#include "trunkline/fabric/fabric.h"
+#include "trunkline/training/training.h"
 
 namespace trunkline {
 namespace {

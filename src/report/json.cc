@@ -5,6 +5,7 @@
 #include "report/json_writer.h"
 #include "report/link_classes.h"
 #include "trunkline/report/report.h"
+#include "trunkline/training/training.h"
 
 namespace trunkline {
 namespace {

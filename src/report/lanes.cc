@@ -3,6 +3,8 @@
 #include <set>
 #include <utility>
 
+#include "trunkline/training/training.h"
+
 namespace trunkline {
 
 std::vector<Lane> LanesOf(const RunResult& result) {

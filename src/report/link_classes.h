@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "trunkline/fabric/fabric.h"
 #include "trunkline/scenario/result.h"
 
 namespace trunkline {

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "trunkline/training/training.h"
+
 namespace trunkline {
 
 std::string CollectiveName(const StepCollective& collective) {

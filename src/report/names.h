@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "trunkline/fabric/fabric.h"
 #include "trunkline/scenario/result.h"
 
 // How the report names things of a run.

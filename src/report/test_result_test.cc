@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include "trunkline/fabric/fabric.h"
+#include "trunkline/fabric/route.h"
+#include "trunkline/training/training.h"
+
 namespace trunkline::testing {
 namespace {
 

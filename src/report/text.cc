@@ -8,6 +8,7 @@
 #include "report/names.h"
 #include "report/table.h"
 #include "trunkline/report/report.h"
+#include "trunkline/training/training.h"
 
 namespace trunkline {
 namespace {

@@ -3,6 +3,7 @@
 #include "report/table.h"
 #include "report/test_result.h"
 #include "trunkline/report/report.h"
+#include "trunkline/training/training.h"
 
 namespace trunkline {
 namespace {

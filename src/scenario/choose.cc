@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "trunkline/fabric/fabric.h"
+
 namespace trunkline {
 
 GroupLayout LayoutOf(const Fabric& fabric, const Placement& placement,

@@ -9,7 +9,9 @@
 #include "scenario/resolved_graph.h"
 #include "scenario/summary.h"
 #include "trunkline/base/check.h"
+#include "trunkline/fabric/build.h"
 #include "trunkline/fabric/catalog.h"
+#include "trunkline/training/training.h"
 
 namespace trunkline {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trunkline/fabric/fabric.h"
+
 namespace trunkline {
 namespace {
 

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "trunkline/fabric/build.h"
+
 namespace trunkline {
 namespace {
 

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "trunkline/base/check.h"
+#include "trunkline/fabric/fabric.h"
+#include "trunkline/training/training.h"
 
 namespace trunkline {
 namespace {

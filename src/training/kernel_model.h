@@ -7,7 +7,7 @@
 
 #include "training/kernel_tables.h"
 #include "trunkline/base/diagnostics.h"
-#include "trunkline/fabric/catalog.h"
+#include "trunkline/fabric/accelerator.h"
 #include "trunkline/training/plan.h"
 #include "trunkline/training/training.h"
 

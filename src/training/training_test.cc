@@ -12,6 +12,7 @@
 #include "training/model_flops.h"
 #include "training/test_models.h"
 #include "trunkline/base/random.h"
+#include "trunkline/fabric/accelerator.h"
 
 namespace trunkline {
 namespace {

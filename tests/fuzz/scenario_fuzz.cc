@@ -1,6 +1,7 @@
 // A scenario file with one `--set`: the first line of the input is the assignment, the rest the
 // file. What is accepted is a cluster and a workload that fit each other.
 #include "fuzz/fuzz.h"
+#include "trunkline/fabric/build.h"
 #include "trunkline/scenario/scenario.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <sstream>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 namespace trunkline::internal {
 
@@ -9,11 +10,20 @@ namespace trunkline::internal {
 [[noreturn]] void CheckFailed(const char* file, int line, const char* condition,
                               const std::string& detail);
 
+template <typename Value>
+std::string Text(const Value& value) {
+  if constexpr (std::is_arithmetic_v<Value>) {
+    return std::to_string(value);
+  } else {
+    return std::string(std::string_view(value));
+  }
+}
+
 template <typename... Values>
 std::string Join(const Values&... values) {
-  std::ostringstream out;
-  ((out << values << ' '), ...);
-  return out.str();
+  std::string out;
+  (out.append(Text(values)).append(1, ' '), ...);
+  return out;
 }
 
 }  // namespace trunkline::internal

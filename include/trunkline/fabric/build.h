@@ -13,6 +13,7 @@
 #include "trunkline/base/units.h"
 #include "trunkline/fabric/catalog.h"
 #include "trunkline/fabric/fabric.h"
+#include "trunkline/fabric/fault.h"
 #include "trunkline/fabric/route.h"
 
 // From a few words ("rail-optimized, 64 DGX H100, radix 64") to a Fabric.
@@ -41,21 +42,6 @@ struct FabricKind {
 
 struct FabricValue {
   std::variant<std::int64_t, std::vector<std::int64_t>, std::vector<double>, Rate> value;
-  SourcePosition where = {};
-  std::string excerpt = {};
-};
-
-// A cable that is slow or broken from the start.
-struct StaticFault {
-  enum class Kind : std::uint8_t { kDegrade, kFail };
-
-  // `leaf-0/spine-1`: every cable between the two; `nic:3/5`, `spine-2`: every network cable of the
-  // device.
-  std::string target;
-  Kind kind = Kind::kFail;
-  // kDegrade: what is left of each direction, as a rate or as a part of the cable's rate.
-  std::optional<Rate> rate = {};
-  std::optional<double> fraction = {};  // in (0, 1)
   SourcePosition where = {};
   std::string excerpt = {};
 };

@@ -7,9 +7,10 @@
 
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/base/ids.h"
-#include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
+
+class Fabric;
 
 // Which endpoint each rank runs on. Ranks are dense, one per endpoint.
 class Placement {

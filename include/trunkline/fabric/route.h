@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "trunkline/base/diagnostics.h"
-#include "trunkline/fabric/fabric.h"
+#include "trunkline/base/ids.h"
+#include "trunkline/base/units.h"
 
 namespace trunkline {
+
+class Fabric;
 
 // What one payload byte of a flow takes: `weight` bytes of each resource (>= 1 where headers or
 // link-level coding cost capacity, < 1 where the flow is split over parallel links).

@@ -9,13 +9,14 @@
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/collective/tuner.h"
 #include "trunkline/engine/timeline.h"
-#include "trunkline/fabric/fabric.h"
 #include "trunkline/fabric/placement.h"
-#include "trunkline/fabric/route.h"
-#include "trunkline/training/training.h"
 #include "trunkline/transport/transport.h"
 
 namespace trunkline {
+
+class Fabric;
+class Router;
+struct TrainingWorkload;
 
 // One row of `trunkline collective`, or one kind of collective of a training step.
 struct CollectiveRow {

@@ -12,7 +12,7 @@
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/base/units.h"
 #include "trunkline/collective/primitive.h"
-#include "trunkline/fabric/build.h"
+#include "trunkline/fabric/fault.h"
 #include "trunkline/fabric/route.h"
 #include "trunkline/training/model.h"
 #include "trunkline/training/plan.h"
@@ -20,6 +20,8 @@
 
 // A scenario: what runs on which cluster, as read from YAML (docs/scenario.md).
 namespace trunkline {
+
+struct BuiltFabric;
 
 enum class EngineKind : std::uint8_t { kAnalytic, kFlow };
 [[nodiscard]] const char* ToString(EngineKind kind);

@@ -7,12 +7,13 @@
 
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/base/units.h"
-#include "trunkline/fabric/catalog.h"
 #include "trunkline/training/model.h"
 #include "trunkline/training/plan.h"
 #include "trunkline/workload/task_graph.h"
 
 namespace trunkline {
+
+struct Accelerator;
 
 // Bytes on one GPU of a pipeline stage at its peak.
 struct StageMemory {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "engine/hop_class.h"
+#include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
 namespace {

@@ -10,6 +10,7 @@
 #include "engine/flow/task_runner.h"
 #include "trunkline/base/int128.h"
 #include "trunkline/engine/engine.h"
+#include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
 namespace {

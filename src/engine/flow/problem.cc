@@ -13,6 +13,7 @@
 #include "engine/hop_class.h"
 #include "trunkline/base/check.h"
 #include "trunkline/base/random.h"
+#include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
 namespace {

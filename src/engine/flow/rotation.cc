@@ -7,6 +7,7 @@
 
 #include "trunkline/base/check.h"
 #include "trunkline/base/random.h"
+#include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
 namespace {
