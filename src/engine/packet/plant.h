@@ -34,24 +34,29 @@ struct Charge {
   std::uint8_t traffic_class = 0;
 };
 
-// The sending side of a directed link.
+// The sending side of a directed link. What every hop touches fills one cache line; the rest is
+// PortDetails.
 struct alignas(64) Port {
-  WireClock wire;
   std::int64_t busy_until = 0;  // when the frame in transmission ends
   std::int64_t wake = kNever;   // when its kPortDone is due
-  Charge held;                  // bytes 0: nothing
+  std::int64_t wire_bytes = 0;
+  std::uint64_t packets = 0;
+  std::uint32_t byte_time = 0;  // ps a byte takes; 0: not a whole number, see PortDetails::wire
+  std::uint32_t at_switch = kNoIndex;  // kNoIndex: an endpoint sends
+  Charge held;                         // bytes 0: nothing
   std::uint32_t queued_bytes = 0;
+  std::uint32_t max_queue_bytes = 0;
   std::uint8_t waiting = 0;    // a bit for each class: packets are queued
   std::uint8_t paused = 0;     // a bit for each class: the far end said PAUSE
   std::uint8_t turn = 0;       // the data class served last
   std::uint8_t turn_left = 0;  // packets that it may send yet
+};
+static_assert(sizeof(Port) == 64);
 
-  std::uint32_t at_switch = kNoIndex;         // kNoIndex: an endpoint sends
+struct PortDetails {
+  WireClock wire;
   std::uint32_t nic = kNoIndex;               // index into the NICs
   std::uint32_t sending = PacketPool::kNone;  // the reference only: the packet in transmission
-  std::uint32_t max_queue_bytes = 0;
-  std::int64_t wire_bytes = 0;
-  std::uint64_t packets = 0;
   std::uint64_t marks = 0;
 };
 
@@ -66,9 +71,10 @@ struct Ingress {
   std::uint32_t used = 0;      // reserved and shared room
   std::uint32_t headroom = 0;  // room beyond, used after PAUSE was sent
   std::uint32_t headroom_limit = 0;
-  bool paused = false;
-  std::uint64_t pauses = 0;
+  std::uint32_t pauses : 31 = 0;  // PAUSE frames sent so far
+  std::uint32_t paused : 1 = 0;
 };
+static_assert(sizeof(Ingress) == 16);
 
 struct Switch {
   std::int64_t pool = 0;         // bytes shared by all ports
