@@ -81,6 +81,7 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
   const std::size_t links = fabric.link_count();
   plant.cables.resize(links);
   plant.ports.resize(links);
+  plant.details.resize(links);
   const std::size_t queues = links * switches.classes;
   plant.queues.resize(queues);
   if (switches.loss_control == LossControl::kPause) plant.ingress.resize(queues);
@@ -94,10 +95,12 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
     cable.to_switch = switch_of_device[Index(link.to)];
     cable.delay = cable.latency;
     if (cable.to_switch != kNoIndex) cable.delay += fabric.device(link.to).latency.ps();
-    port.wire.SetRate(link.rate);
+    PortDetails& details = plant.details[i];
+    details.wire.SetRate(link.rate);
+    port.byte_time = details.wire.byte_time();
     port.at_switch = switch_of_device[Index(link.from)];
     if (link.kind == LinkKind::kNetwork && port.at_switch == kNoIndex) {
-      port.nic = static_cast<std::uint32_t>(plant.nics.size());
+      details.nic = static_cast<std::uint32_t>(plant.nics.size());
       plant.nics.emplace_back();
     }
     for (std::uint8_t c = 0; c < switches.classes; ++c) {
@@ -136,9 +139,9 @@ Result<NewQueuePair> AddQueuePair(Plant& plant, const Router& router, const Netw
     if (router.fabric().link(link).kind != LinkKind::kNetwork) continue;
     const auto index = static_cast<std::uint32_t>(Index(link));
     links.push_back(index);
-    const Port& port = plant.ports[index];
+    const WireClock& wire = plant.details[index].wire;
     view.base_rtt += Time::Picoseconds(plant.cables[index].delay + plant.cables[index ^ 1U].delay +
-                                       port.wire.Duration(frame) + port.wire.Duration(ack));
+                                       wire.Duration(frame) + wire.Duration(ack));
   }
   TL_CHECK(links.size() >= 1, "a queue pair inside a node");
   sender.link = links.front();
@@ -151,7 +154,7 @@ Result<NewQueuePair> AddQueuePair(Plant& plant, const Router& router, const Netw
                                   .source_last_link = links.front() ^ 1U});
   }
   view.hops = static_cast<std::uint32_t>(links.size());
-  view.line_rate = plant.ports[sender.link].wire.rate();
+  view.line_rate = plant.details[sender.link].wire.rate();
   sender.control.rate = static_cast<double>(view.line_rate.bits_per_second());
   sender.control.window = INT64_MAX;
   const CongestionPolicy& policy = plant.transport.policy;
@@ -174,7 +177,7 @@ Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes by
   Time widest;   // the longest time of a full packet on a link so far
   Time arrived;  // the last packet is in
   for (const std::uint32_t link : links) {
-    const WireClock& wire = plant.ports[link].wire;
+    const WireClock& wire = plant.details[link].wire;
     const Time frame = Time::Picoseconds(wire.Duration(full));
     fill += frame;
     widest = std::max(widest, frame);
@@ -195,7 +198,7 @@ QueueShape ShapeOf(const Plant& plant) {
   double rate = 0;  // events a picosecond
   std::int64_t horizon = 1;
   for (std::size_t i = 0; i < plant.ports.size(); ++i) {
-    const std::int64_t frame_time = plant.ports[i].wire.Duration(frame);
+    const std::int64_t frame_time = plant.details[i].wire.Duration(frame);
     rate += 1.0 / static_cast<double>(frame_time);
     horizon = std::max(horizon, frame_time + plant.cables[i].delay);
   }

@@ -177,6 +177,7 @@ struct Plant {
 
   std::vector<Cable> cables;        // by link
   std::vector<Port> ports;          // by link
+  std::vector<PortDetails> details;  // by link
   std::vector<PacketQueue> queues;  // [link x classes + class]
   std::vector<Ingress> ingress;     // [link x classes + class]; kPause only
   std::vector<Lane> lanes;          // [link x classes + class]; kCredits only

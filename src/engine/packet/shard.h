@@ -44,6 +44,8 @@ class Shard {
       : plant_(plant),
         application_(application),
         queue_(bucket, horizon),
+        due_(plant.ports.size(), 0),
+        catch_up_(plant.lanes.empty() && !plant.switches_model.cut_through),
         classes_(plant.switches_model.classes),
         control_(plant.control_class()) {}
 
@@ -75,6 +77,14 @@ class Shard {
   void OnPortDone(std::uint32_t link);
   void Enqueue(std::uint32_t link, std::uint32_t id);
   void Serve(std::uint32_t link);
+  bool ServeQueues(std::uint32_t link);
+  void CatchUp(std::uint32_t link);
+  // Whether a port that has more to send needs no event for it: whatever it sent last has yet to
+  // arrive, and has it catch up then, well before the next could arrive.
+  [[nodiscard]] bool CatchesUp(const Port& port) const {
+    return kFused && catch_up_ && port.at_switch != kNoIndex &&
+           !plant_.switches[port.at_switch].exact;
+  }
   bool ServeClass(std::uint32_t link, std::uint32_t traffic_class);
   bool ServeData(std::uint32_t link);
   void Transmit(std::uint32_t link, std::uint32_t id);
@@ -83,8 +93,8 @@ class Shard {
   [[nodiscard]] bool CanStart(std::uint32_t link, std::uint32_t id);
   [[nodiscard]] std::uint32_t NextLink(Packet& packet, std::uint32_t at);
   [[nodiscard]] std::uint32_t Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
-                                     std::uint32_t entropy) const;
-  void Mark(Port& port, std::uint32_t link, Packet& packet);
+                                     std::uint32_t entropy);
+  void Mark(const Port& port, std::uint32_t link, Packet& packet);
   void Count(const Packet& packet);
 
   // shard_buffers.h: room, PAUSE and credits.
@@ -94,6 +104,7 @@ class Shard {
   void Settle(Switch& at);
   void BeExact(Switch& at);
   void Free(Port& port);
+  void CatchUpAll(const Switch& at);
   void SendPause(std::uint32_t link, std::uint32_t traffic_class, bool pause);
   void OnPause(std::uint32_t link, const Packet& packet);
   void OnRefresh(std::uint32_t link);
@@ -138,6 +149,8 @@ class Shard {
   PacketPool packets_;
   std::vector<ReorderWindow> reorder_;
   std::vector<std::uint32_t> free_messages_;
+  std::vector<std::uint8_t> due_;  // by link: packets wait, and the port has no event for them
+  bool catch_up_;                  // ports may do without events at all
   std::int64_t now_ = 0;
   std::uint8_t classes_;
   std::uint8_t control_;

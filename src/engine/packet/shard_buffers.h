@@ -103,9 +103,18 @@ bool Shard<Queue, kFused>::AdmitLossy(std::uint32_t id, std::uint32_t out) {
   return true;
 }
 
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::CatchUpAll(const Switch& at) {
+  for (std::uint32_t i = 0; i < at.port_count; ++i) {
+    const std::uint32_t link = plant_.switch_ports[at.first_port + i];
+    if (due_[link] != 0) CatchUp(link);
+  }
+}
+
 // Frees what frames that have left still hold.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Settle(Switch& at) {
+  CatchUpAll(at);
   for (std::uint32_t i = 0; i < at.port_count; ++i) {
     Port& port = plant_.ports[plant_.switch_ports[at.first_port + i]];
     if (port.held.bytes != 0 && port.busy_until <= now_) Free(port);
@@ -116,10 +125,15 @@ void Shard<Queue, kFused>::Settle(Switch& at) {
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::BeExact(Switch& at) {
   if (!kFused || at.exact) return;
+  CatchUpAll(at);
   at.exact = true;
   for (std::uint32_t i = 0; i < at.port_count; ++i) {
     const std::uint32_t link = plant_.switch_ports[at.first_port + i];
-    if (plant_.ports[link].held.bytes != 0) SetWake(link, plant_.ports[link].busy_until);
+    due_[link] = 0;
+    const Port& port = plant_.ports[link];
+    if (port.busy_until > now_ && (port.held.bytes != 0 || port.waiting != 0)) {
+      SetWake(link, port.busy_until);
+    }
   }
 }
 
@@ -196,6 +210,7 @@ void Shard<Queue, kFused>::SendPause(std::uint32_t link, std::uint32_t traffic_c
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::OnPause(std::uint32_t link, const Packet& packet) {
   const std::uint32_t back = link ^ 1U;
+  if (due_[back] != 0) CatchUp(back);
   Port& port = plant_.ports[back];
   if (packet.kind == PacketKind::kPause) {
     port.paused = static_cast<std::uint8_t>(port.paused | packet.psn);
@@ -204,7 +219,7 @@ void Shard<Queue, kFused>::OnPause(std::uint32_t link, const Packet& packet) {
   port.paused = static_cast<std::uint8_t>(port.paused & ~packet.psn);
   if (port.busy_until <= now_) {
     Serve(back);
-  } else {
+  } else if (!CatchesUp(port)) {
     SetWake(back, port.busy_until);
   }
 }

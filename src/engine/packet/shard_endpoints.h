@@ -70,7 +70,7 @@ void Shard<Queue, kFused>::Ready(std::uint32_t index) {
   Sender& sender = plant_.senders[index];
   if (sender.state != Sender::kIdle || !MaySend(sender)) return;
   Port& port = plant_.ports[sender.link];
-  AppendToRing(plant_.nics[port.nic], index);
+  AppendToRing(plant_.nics[plant_.details[sender.link].nic], index);
   SetWake(sender.link, std::max(now_, port.busy_until));
 }
 
@@ -78,7 +78,7 @@ void Shard<Queue, kFused>::Ready(std::uint32_t index) {
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::ServeNic(std::uint32_t link) {
   Port& port = plant_.ports[link];
-  Nic& nic = plant_.nics[port.nic];
+  Nic& nic = plant_.nics[plant_.details[link].nic];
   while (!nic.paced.empty() && nic.paced.front().time <= now_) {
     std::ranges::pop_heap(nic.paced, std::greater<>());
     AppendToRing(nic, nic.paced.back().sender);
@@ -149,7 +149,7 @@ void Shard<Queue, kFused>::SendNext(std::uint32_t index, std::uint32_t link) {
   Transmit(link, id);
   const Port& port = plant_.ports[link];
   if (last) Notify(Notice::Kind::kSent, index, port.busy_until);
-  const double line = static_cast<double>(port.wire.rate().bits_per_second());
+  const double line = static_cast<double>(plant_.paths[index].line_rate.bits_per_second());
   if (sender.control.rate < line) {
     sender.next_send = now_ + static_cast<std::int64_t>(static_cast<double>(packets_[id].wire) *
                                                         8e12 / sender.control.rate);

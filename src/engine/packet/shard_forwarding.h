@@ -13,9 +13,25 @@ void Shard<Queue, kFused>::SetWake(std::uint32_t link, std::int64_t time) {
   queue_.Push(PacketEvent::Make(time, PacketEventKind::kPortDone, link));
 }
 
+// Lets a port without events of its own catch up: what left since is sent at the moment it left.
+// Nothing about the port has changed in the meantime, so the moments' decisions are those that an
+// event at each would have taken.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::CatchUp(std::uint32_t link) {
+  Port& port = plant_.ports[link];
+  const std::int64_t now = now_;
+  while (port.waiting != 0 && port.busy_until <= now) {
+    now_ = port.busy_until;
+    if (!ServeQueues(link)) break;
+  }
+  now_ = now;
+  due_[link] = port.waiting != 0 ? 1 : 0;
+}
+
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
   const Cable& cable = plant_.cables[link];
+  if (due_[link] != 0) CatchUp(link);
   if (cable.to_switch == kNoIndex) {
     Receive(link, id);
     return;
@@ -28,6 +44,7 @@ void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
   }
   const std::uint32_t out = NextLink(packet, cable.to_switch);
   packet.ingress = link;
+  if (due_[out] != 0) CatchUp(out);
   if (!Admit(link, id, out)) return;
   if (CanStart(out, id)) {
     Transmit(out, id);
@@ -45,8 +62,7 @@ bool Shard<Queue, kFused>::CanStart(std::uint32_t link, std::uint32_t id) {
   if (port.busy_until > now_ || (port.waiting & bit) != 0 || (port.paused & bit) != 0) return false;
   if (packet.ready > now_) {
     // Cut through: never from a slower link into a faster one.
-    const Port& in = plant_.ports[packet.ingress];
-    if (in.wire.rate() < port.wire.rate()) return false;
+    if (plant_.details[packet.ingress].wire.rate() < plant_.details[link].wire.rate()) return false;
   }
   return plant_.lanes.empty() || TakeCredit(link, packet);
 }
@@ -67,10 +83,12 @@ void Shard<Queue, kFused>::Enqueue(std::uint32_t link, std::uint32_t id) {
   queue.tail = id;
   port.queued_bytes += packet.wire;
   port.max_queue_bytes = std::max(port.max_queue_bytes, port.queued_bytes);
-  if (port.busy_until > now_) {
+  if (port.busy_until <= now_) {
+    if (packet.ready > now_) SetWake(link, packet.ready);
+  } else if (CatchesUp(port)) {
+    due_[link] = 1;
+  } else {
     SetWake(link, port.busy_until);
-  } else if (packet.ready > now_) {
-    SetWake(link, packet.ready);
   }
 }
 
@@ -85,8 +103,9 @@ void Shard<Queue, kFused>::OnPortDone(std::uint32_t link) {
   }
   if (port.held.bytes != 0) Free(port);
   if constexpr (!kFused) {
-    if (port.sending != PacketPool::kNone) {
-      const std::uint32_t id = std::exchange(port.sending, PacketPool::kNone);
+    PortDetails& details = plant_.details[link];
+    if (details.sending != PacketPool::kNone) {
+      const std::uint32_t id = std::exchange(details.sending, PacketPool::kNone);
       queue_.Push(
           PacketEvent::Make(now_ + plant_.cables[link].delay, PacketEventKind::kArrival, link, id));
     }
@@ -98,14 +117,25 @@ void Shard<Queue, kFused>::OnPortDone(std::uint32_t link) {
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Serve(std::uint32_t link) {
   Port& port = plant_.ports[link];
+  const bool sent = port.waiting != 0 && ServeQueues(link);
+  const std::uint32_t nic_index = port.at_switch == kNoIndex ? plant_.details[link].nic : kNoIndex;
   bool more = false;
-  if (!ServeClass(link, control_) && !(port.waiting != 0 && ServeData(link)) &&
-      port.nic != kNoIndex) {
-    more = ServeNic(link);
-  } else if (port.nic != kNoIndex) {
-    more = plant_.nics[port.nic].ring != kNoIndex || !plant_.nics[port.nic].paced.empty();
+  if (nic_index != kNoIndex) {
+    const Nic& nic = plant_.nics[nic_index];
+    more = sent ? nic.ring != kNoIndex || !nic.paced.empty() : ServeNic(link);
   }
-  if (port.busy_until > now_ && (port.waiting != 0 || more)) SetWake(link, port.busy_until);
+  if (port.waiting == 0 && !more) return;
+  if (CatchesUp(port)) {
+    due_[link] = 1;
+  } else if (port.busy_until > now_) {
+    SetWake(link, port.busy_until);
+  }
+}
+
+// Sends the first packet of the class whose turn it is; control goes first.
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::ServeQueues(std::uint32_t link) {
+  return ServeClass(link, control_) || ServeData(link);
 }
 
 // Sends the first packet of a class; false when it has none that may go now.
@@ -159,7 +189,10 @@ void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
   Packet& packet = packets_[id];
   if (port.held.bytes != 0) Free(port);
   if (packet.kind == PacketKind::kData && plant_.switches_model.marking) Mark(port, link, packet);
-  const std::int64_t end = port.wire.Advance(now_, port.busy_until, packet.wire);
+  const std::int64_t end =
+      port.byte_time != 0
+          ? now_ + std::int64_t{packet.wire} * port.byte_time
+          : plant_.details[link].wire.Advance(now_, port.busy_until, packet.wire);
   port.busy_until = end;
   port.wire_bytes += packet.wire;
   ++port.packets;
@@ -178,7 +211,6 @@ void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
 // Puts a packet whose frame ends at `end` on its wire.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Launch(std::uint32_t link, std::uint32_t id, std::int64_t end) {
-  Port& port = plant_.ports[link];
   const Cable& cable = plant_.cables[link];
   Packet& packet = packets_[id];
   packet.ready = end + cable.delay;
@@ -186,9 +218,9 @@ void Shard<Queue, kFused>::Launch(std::uint32_t link, std::uint32_t id, std::int
   if (plant_.switches_model.cut_through && cable.to_switch != kNoIndex) {
     // Its head is in when the headers are.
     const auto headers = static_cast<std::uint32_t>(packet.wire - packet.payload);
-    arrival = now_ + port.wire.Duration(headers) + cable.delay;
+    arrival = now_ + plant_.details[link].wire.Duration(headers) + cable.delay;
   } else if constexpr (!kFused) {
-    port.sending = id;
+    plant_.details[link].sending = id;
     SetWake(link, end);
     return;
   }
@@ -198,7 +230,7 @@ void Shard<Queue, kFused>::Launch(std::uint32_t link, std::uint32_t id, std::int
 
 // Random early marking between Kmin and Kmax of what waits behind the packet.
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::Mark(Port& port, std::uint32_t link, Packet& packet) {
+void Shard<Queue, kFused>::Mark(const Port& port, std::uint32_t link, Packet& packet) {
   const MarkingCurve& curve = *plant_.switches_model.marking;
   const std::int64_t queued = port.queued_bytes;
   if (queued <= curve.low.count()) return;
@@ -208,7 +240,7 @@ void Shard<Queue, kFused>::Mark(Port& port, std::uint32_t link, Packet& packet) 
     if (ToUnit(Draw(plant_.seed, link, port.packets)) >= chance) return;
   }
   packet.flags |= Packet::kMarked;
-  ++port.marks;
+  ++plant_.details[link].marks;
   ++counters_.marks;
 }
 
@@ -239,7 +271,7 @@ std::uint32_t Shard<Queue, kFused>::NextLink(Packet& packet, std::uint32_t at) {
 
 template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
-                                           std::uint32_t entropy) const {
+                                           std::uint32_t entropy) {
   if (ports.size() == 1) return ports[0];
   // A multiplier of its own for each switch: consecutive entropies spread evenly over its ports
   // (Fibonacci hashing), and switches do not follow each other's choices.
@@ -251,6 +283,7 @@ std::uint32_t Shard<Queue, kFused>::Choose(std::span<const std::uint32_t> ports,
   std::int64_t least = INT64_MAX;
   for (std::uint32_t i = 0; i < ports.size(); ++i) {
     const std::uint32_t link = ports[(first + i) % ports.size()];
+    if (due_[link] != 0) CatchUp(link);
     const Port& port = plant_.ports[link];
     const std::int64_t queued = port.queued_bytes + (port.busy_until > now_ ? 1 : 0) +
                                 ((port.paused & 1) != 0 ? std::int64_t{1} << 32 : 0);

@@ -144,7 +144,7 @@ void TrafficRun::AddLinks() {
     PacketLinkUse use{.link = LinkId(i),
                       .wire_bytes = port.wire_bytes,
                       .packets = port.packets,
-                      .marks = port.marks,
+                      .marks = plant_.details[i].marks,
                       .max_queue_bytes = port.max_queue_bytes};
     for (std::uint8_t c = 0; c < plant_.switches_model.classes && !plant_.ingress.empty(); ++c) {
       use.pauses += plant_.ingress[plant_.QueueOf(static_cast<std::uint32_t>(i), c)].pauses;
