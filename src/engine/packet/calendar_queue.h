@@ -66,16 +66,15 @@ class CalendarQueue {
     if (next_ == today_.size()) Turn();
     return today_[next_];
   }
-  // The events that follow within the bucket, when the top is its first: all that a handler may
-  // want fetched into cache. Empty otherwise.
-  [[nodiscard]] std::span<const PacketEvent> FreshBucket() const {
-    return next_ == 0 ? std::span<const PacketEvent>(today_) : std::span<const PacketEvent>();
-  }
   // REQUIRES: Top() has been called since the last Pop() or Push().
   void Pop() {
     ++next_;
     --size_;
   }
+  // Whether the top is the first event of its bucket, and the bucket: all that a handler may want
+  // fetched into cache.
+  [[nodiscard]] bool first_of_bucket() const { return next_ == 0; }
+  [[nodiscard]] std::span<const PacketEvent> bucket() const { return today_; }
 
  private:
   struct Bucket {
@@ -108,7 +107,8 @@ class HeapQueue {
   [[nodiscard]] std::uint64_t size() const { return heap_.size(); }
   [[nodiscard]] const PacketEvent& Top() const { return heap_.front(); }
   void Pop();
-  [[nodiscard]] std::span<const PacketEvent> FreshBucket() const { return {}; }
+  [[nodiscard]] bool first_of_bucket() const { return false; }
+  [[nodiscard]] std::span<const PacketEvent> bucket() const { return {}; }
 
  private:
   std::vector<PacketEvent> heap_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -13,6 +14,7 @@ enum class PacketKind : std::uint8_t {
   kPause,         // PFC: `psn` is the mask of classes
   kResume,
 };
+inline constexpr std::size_t kPacketKinds = 6;
 
 // A packet wherever it is: in a queue, on a wire. One cache line.
 struct alignas(64) Packet {

@@ -191,8 +191,8 @@ Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes by
 }
 
 QueueShape ShapeOf(const Plant& plant) {
-  // About two dozen events a bucket when every port is busy.
-  constexpr double kEventsPerBucket = 24;
+  // About eight events a bucket when every port is busy.
+  constexpr double kEventsPerBucket = 8;
   const auto frame =
       static_cast<std::uint32_t>((plant.transport.mtu + plant.transport.packet_overhead).count());
   double rate = 0;  // events a picosecond

@@ -95,7 +95,7 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
   while (handled < count && !queue_.empty()) {
     const PacketEvent event = queue_.Top();
     if (event.time >= limit.ps()) break;
-    if (const auto bucket = queue_.FreshBucket(); bucket.size() > 1) Prefetch(bucket);
+    if (queue_.first_of_bucket()) Prefetch(queue_.bucket());
     queue_.Pop();
     now_ = event.time;
     Handle(event);
@@ -104,6 +104,17 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
   }
   events_ += handled;
   return handled;
+}
+
+template <typename Queue, bool kFused>
+PacketCounters Shard<Queue, kFused>::counters() const {
+  const auto hops = [&](PacketKind kind) { return hops_[static_cast<std::size_t>(kind)]; };
+  PacketCounters counters = counters_;
+  counters.hops = {.data = hops(PacketKind::kData),
+                   .ack = hops(PacketKind::kAck) + hops(PacketKind::kNack),
+                   .control = hops(PacketKind::kNotification) + hops(PacketKind::kPause) +
+                              hops(PacketKind::kResume)};
+  return counters;
 }
 
 template class Shard<CalendarQueue, true>;

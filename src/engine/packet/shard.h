@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -44,8 +45,15 @@ class Shard {
       : plant_(plant),
         application_(application),
         queue_(bucket, horizon),
+        ports_(plant.ports.data()),
+        cables_(plant.cables.data()),
+        switches_(plant.switches.data()),
         due_(plant.ports.size(), 0),
-        catch_up_(plant.lanes.empty() && !plant.switches_model.cut_through),
+        credits_(!plant.lanes.empty()),
+        cut_through_(plant.switches_model.cut_through),
+        catch_up_(!credits_ && !cut_through_),
+        reserved_(static_cast<std::uint32_t>(plant.switches_model.pause.reserved.count())),
+        alpha_(static_cast<std::int64_t>(plant.switches_model.pause.alpha * kAlphaOne)),
         classes_(plant.switches_model.classes),
         control_(plant.control_class()) {}
 
@@ -64,11 +72,13 @@ class Shard {
   std::uint64_t Run(Time limit, std::uint64_t count);
 
   [[nodiscard]] Time now() const { return Time::Picoseconds(now_); }
-  [[nodiscard]] const PacketCounters& counters() const { return counters_; }
+  [[nodiscard]] PacketCounters counters() const;
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t packets_in_flight() const { return packets_.in_use(); }
 
  private:
+  static constexpr std::int64_t kAlphaOne = 1 << 16;
+
   void Handle(const PacketEvent& event);
   void Prefetch(std::span<const PacketEvent> bucket) const;
 
@@ -83,7 +93,7 @@ class Shard {
   // arrive, and has it catch up then, well before the next could arrive.
   [[nodiscard]] bool CatchesUp(const Port& port) const {
     return kFused && catch_up_ && port.at_switch != kNoIndex &&
-           !plant_.switches[port.at_switch].exact;
+           !switches_[port.at_switch].exact;
   }
   bool ServeClass(std::uint32_t link, std::uint32_t traffic_class);
   bool ServeData(std::uint32_t link);
@@ -95,7 +105,6 @@ class Shard {
   [[nodiscard]] std::uint32_t Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
                                      std::uint32_t entropy);
   void Mark(const Port& port, std::uint32_t link, Packet& packet);
-  void Count(const Packet& packet);
 
   // shard_buffers.h: room, PAUSE and credits.
   bool Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out);
@@ -149,12 +158,21 @@ class Shard {
   PacketPool packets_;
   std::vector<ReorderWindow> reorder_;
   std::vector<std::uint32_t> free_messages_;
+  // What every hop touches, without the way through the plant. None of these arrays grows.
+  Port* ports_;
+  const Cable* cables_;
+  Switch* switches_;
   std::vector<std::uint8_t> due_;  // by link: packets wait, and the port has no event for them
-  bool catch_up_;                  // ports may do without events at all
+  bool credits_;
+  bool cut_through_;
+  bool catch_up_;           // ports may do without events at all
+  std::uint32_t reserved_;  // of each ingress
+  std::int64_t alpha_;      // in units of 1/kAlphaOne
   std::int64_t now_ = 0;
   std::uint8_t classes_;
   std::uint8_t control_;
-  PacketCounters counters_;
+  PacketCounters counters_;  // but for hops
+  std::array<std::uint64_t, kPacketKinds> hops_{};
   std::uint64_t events_ = 0;
 };
 

@@ -21,24 +21,19 @@ bool Shard<Queue, kFused>::Admit(std::uint32_t link, std::uint32_t id, std::uint
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::Fits(const Switch& at, const Ingress& ingress,
                                 std::uint32_t bytes) const {
-  const PauseModel& model = plant_.switches_model.pause;
-  const std::int64_t shared = std::int64_t{ingress.used} + bytes - model.reserved.count();
-  if (ingress.headroom != 0) return false;
-  return shared <= 0 ||
-         static_cast<double>(shared) <= model.alpha * static_cast<double>(at.pool - at.used);
+  const std::int64_t shared = std::int64_t{ingress.used} + bytes - reserved_;
+  return ingress.headroom == 0 && shared * kAlphaOne <= alpha_ * (at.pool - at.used);
 }
 
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t id) {
   Packet& packet = packets_[id];
   Ingress& ingress = plant_.ingress[plant_.QueueOf(link, packet.traffic_class)];
-  Switch& at = plant_.switches[plant_.cables[link].to_switch];
-  const auto reserved = static_cast<std::uint32_t>(plant_.switches_model.pause.reserved.count());
+  Switch& at = switches_[cables_[link].to_switch];
   const auto take = [&] {
-    const std::uint32_t before = ingress.used > reserved ? ingress.used - reserved : 0;
+    const std::uint32_t before = std::max(ingress.used, reserved_);
     ingress.used += packet.wire;
-    const std::uint32_t after = ingress.used > reserved ? ingress.used - reserved : 0;
-    at.used += after - before;
+    at.used += std::max(ingress.used, reserved_) - before;
   };
   // Control packets are few and never paused: they may use all of the pool.
   const bool control = packet.traffic_class == control_;
@@ -72,8 +67,8 @@ bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t id) {
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::AdmitLossy(std::uint32_t id, std::uint32_t out) {
   Packet& packet = packets_[id];
-  const Port& port = plant_.ports[out];
-  Switch& at = plant_.switches[port.at_switch];
+  const Port& port = ports_[out];
+  Switch& at = switches_[port.at_switch];
   const double alpha = plant_.switches_model.egress_alpha;
   const auto fits = [&] {
     return at.used + packet.wire <= at.pool &&
@@ -116,7 +111,7 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Settle(Switch& at) {
   CatchUpAll(at);
   for (std::uint32_t i = 0; i < at.port_count; ++i) {
-    Port& port = plant_.ports[plant_.switch_ports[at.first_port + i]];
+    Port& port = ports_[plant_.switch_ports[at.first_port + i]];
     if (port.held.bytes != 0 && port.busy_until <= now_) Free(port);
   }
 }
@@ -130,7 +125,7 @@ void Shard<Queue, kFused>::BeExact(Switch& at) {
   for (std::uint32_t i = 0; i < at.port_count; ++i) {
     const std::uint32_t link = plant_.switch_ports[at.first_port + i];
     due_[link] = 0;
-    const Port& port = plant_.ports[link];
+    const Port& port = ports_[link];
     if (port.busy_until > now_ && (port.held.bytes != 0 || port.waiting != 0)) {
       SetWake(link, port.busy_until);
     }
@@ -141,25 +136,22 @@ void Shard<Queue, kFused>::BeExact(Switch& at) {
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Free(Port& port) {
   const Charge held = std::exchange(port.held, Charge());
-  Switch& at = plant_.switches[port.at_switch];
+  Switch& at = switches_[port.at_switch];
   if (plant_.switches_model.loss_control == LossControl::kLossy) {
     at.used -= held.bytes;
     return;
   }
-  const PauseModel& model = plant_.switches_model.pause;
-  const auto reserved = static_cast<std::uint32_t>(model.reserved.count());
   Ingress& ingress = plant_.ingress[plant_.QueueOf(held.ingress, held.traffic_class)];
   const std::uint32_t from_headroom = std::min<std::uint32_t>(ingress.headroom, held.bytes);
   ingress.headroom -= from_headroom;
-  const std::uint32_t before = ingress.used > reserved ? ingress.used - reserved : 0;
+  const std::uint32_t before = std::max(ingress.used, reserved_);
   ingress.used -= held.bytes - from_headroom;
-  const std::uint32_t after = ingress.used > reserved ? ingress.used - reserved : 0;
+  const std::uint32_t after = std::max(ingress.used, reserved_);
   at.used -= before - after;
   if (!ingress.paused || ingress.headroom != 0) return;
-  if (after != 0 && static_cast<double>(after + model.resume.count()) >
-                        model.alpha * static_cast<double>(at.pool - at.used)) {
-    return;
-  }
+  const std::int64_t shared = after - reserved_;
+  const std::int64_t resume = plant_.switches_model.pause.resume.count();
+  if (shared != 0 && (shared + resume) * kAlphaOne > alpha_ * (at.pool - at.used)) return;
   ingress.paused = false;
   --at.paused;
   if (at.paused == 0) at.exact = false;
@@ -180,7 +172,7 @@ void Shard<Queue, kFused>::SendPause(std::uint32_t link, std::uint32_t traffic_c
   frame.traffic_class = control_;
   ++counters_.packets.control;
   ++(pause ? counters_.pauses : counters_.resumes);
-  Port& port = plant_.ports[back];
+  Port& port = ports_[back];
   if (port.busy_until <= now_ && port.wake != now_) {
     Transmit(back, id);
     if (port.waiting != 0) SetWake(back, port.busy_until);
@@ -211,7 +203,7 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::OnPause(std::uint32_t link, const Packet& packet) {
   const std::uint32_t back = link ^ 1U;
   if (due_[back] != 0) CatchUp(back);
-  Port& port = plant_.ports[back];
+  Port& port = ports_[back];
   if (packet.kind == PacketKind::kPause) {
     port.paused = static_cast<std::uint8_t>(port.paused | packet.psn);
     return;
@@ -259,7 +251,7 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::ReturnCredit(const Packet& packet, std::uint32_t link,
                                         std::int64_t time) {
   Lane& lane = plant_.lanes[plant_.QueueOf(link, packet.traffic_class)];
-  const std::int64_t known = time + plant_.cables[link].latency;
+  const std::int64_t known = time + cables_[link].latency;
   if (lane.first > 64 && lane.first * 2 > lane.returns.size()) {
     lane.returns.erase(lane.returns.begin(), lane.returns.begin() + lane.first);
     lane.first = 0;

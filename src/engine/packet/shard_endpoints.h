@@ -69,7 +69,7 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Ready(std::uint32_t index) {
   Sender& sender = plant_.senders[index];
   if (sender.state != Sender::kIdle || !MaySend(sender)) return;
-  Port& port = plant_.ports[sender.link];
+  Port& port = ports_[sender.link];
   AppendToRing(plant_.nics[plant_.details[sender.link].nic], index);
   SetWake(sender.link, std::max(now_, port.busy_until));
 }
@@ -77,7 +77,7 @@ void Shard<Queue, kFused>::Ready(std::uint32_t index) {
 // Sends one packet of the next queue pair that may; whether more could follow.
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::ServeNic(std::uint32_t link) {
-  Port& port = plant_.ports[link];
+  Port& port = ports_[link];
   Nic& nic = plant_.nics[plant_.details[link].nic];
   while (!nic.paced.empty() && nic.paced.front().time <= now_) {
     std::ranges::pop_heap(nic.paced, std::greater<>());
@@ -92,7 +92,7 @@ bool Shard<Queue, kFused>::ServeNic(std::uint32_t link) {
       Packet probe;
       probe.wire = static_cast<std::uint16_t>(
           (plant_.transport.mtu + plant_.transport.packet_overhead).count());
-      if (!plant_.lanes.empty() && !TakeCredit(link, probe)) return false;
+      if (credits_ && !TakeCredit(link, probe)) return false;
       SendNext(index, link);
     }
     // Out of the ring, and back in or into the heap if there is more to send.
@@ -147,7 +147,7 @@ void Shard<Queue, kFused>::SendNext(std::uint32_t index, std::uint32_t link) {
                                  packet.wire, sender.control);
   }
   Transmit(link, id);
-  const Port& port = plant_.ports[link];
+  const Port& port = ports_[link];
   if (last) Notify(Notice::Kind::kSent, index, port.busy_until);
   const double line = static_cast<double>(plant_.paths[index].line_rate.bits_per_second());
   if (sender.control.rate < line) {
@@ -164,7 +164,7 @@ void Shard<Queue, kFused>::SendNext(std::uint32_t index, std::uint32_t link) {
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Receive(std::uint32_t link, std::uint32_t id) {
   Packet& packet = packets_[id];
-  if (!plant_.lanes.empty()) ReturnCredit(packet, link, now_);  // endpoints drain at once
+  if (credits_) ReturnCredit(packet, link, now_);  // endpoints drain at once
   switch (packet.kind) {
     case PacketKind::kData:
       ReceiveData(link, id);

@@ -7,7 +7,7 @@ namespace trunkline {
 
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::SetWake(std::uint32_t link, std::int64_t time) {
-  Port& port = plant_.ports[link];
+  Port& port = ports_[link];
   if (port.wake <= time) return;
   port.wake = time;
   queue_.Push(PacketEvent::Make(time, PacketEventKind::kPortDone, link));
@@ -18,7 +18,7 @@ void Shard<Queue, kFused>::SetWake(std::uint32_t link, std::int64_t time) {
 // event at each would have taken.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::CatchUp(std::uint32_t link) {
-  Port& port = plant_.ports[link];
+  Port& port = ports_[link];
   const std::int64_t now = now_;
   while (port.waiting != 0 && port.busy_until <= now) {
     now_ = port.busy_until;
@@ -30,7 +30,7 @@ void Shard<Queue, kFused>::CatchUp(std::uint32_t link) {
 
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
-  const Cable& cable = plant_.cables[link];
+  const Cable& cable = cables_[link];
   if (due_[link] != 0) CatchUp(link);
   if (cable.to_switch == kNoIndex) {
     Receive(link, id);
@@ -56,7 +56,7 @@ void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
 // Whether an arriving packet may leave at once: nothing is before it and nothing holds it.
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::CanStart(std::uint32_t link, std::uint32_t id) {
-  const Port& port = plant_.ports[link];
+  const Port& port = ports_[link];
   const Packet& packet = packets_[id];
   const auto bit = static_cast<std::uint8_t>(1U << packet.traffic_class);
   if (port.busy_until > now_ || (port.waiting & bit) != 0 || (port.paused & bit) != 0) return false;
@@ -64,12 +64,12 @@ bool Shard<Queue, kFused>::CanStart(std::uint32_t link, std::uint32_t id) {
     // Cut through: never from a slower link into a faster one.
     if (plant_.details[packet.ingress].wire.rate() < plant_.details[link].wire.rate()) return false;
   }
-  return plant_.lanes.empty() || TakeCredit(link, packet);
+  return !credits_ || TakeCredit(link, packet);
 }
 
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Enqueue(std::uint32_t link, std::uint32_t id) {
-  Port& port = plant_.ports[link];
+  Port& port = ports_[link];
   Packet& packet = packets_[id];
   PacketQueue& queue = plant_.queues[plant_.QueueOf(link, packet.traffic_class)];
   packet.next = PacketPool::kNone;
@@ -94,7 +94,7 @@ void Shard<Queue, kFused>::Enqueue(std::uint32_t link, std::uint32_t id) {
 
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::OnPortDone(std::uint32_t link) {
-  Port& port = plant_.ports[link];
+  Port& port = ports_[link];
   if (port.wake != now_) return;  // superseded
   port.wake = kNever;
   if (port.busy_until > now_) {
@@ -107,7 +107,7 @@ void Shard<Queue, kFused>::OnPortDone(std::uint32_t link) {
     if (details.sending != PacketPool::kNone) {
       const std::uint32_t id = std::exchange(details.sending, PacketPool::kNone);
       queue_.Push(
-          PacketEvent::Make(now_ + plant_.cables[link].delay, PacketEventKind::kArrival, link, id));
+          PacketEvent::Make(now_ + cables_[link].delay, PacketEventKind::kArrival, link, id));
     }
   }
   Serve(link);
@@ -116,7 +116,7 @@ void Shard<Queue, kFused>::OnPortDone(std::uint32_t link) {
 // Sends what is next by an idle port.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Serve(std::uint32_t link) {
-  Port& port = plant_.ports[link];
+  Port& port = ports_[link];
   const bool sent = port.waiting != 0 && ServeQueues(link);
   const std::uint32_t nic_index = port.at_switch == kNoIndex ? plant_.details[link].nic : kNoIndex;
   bool more = false;
@@ -135,13 +135,13 @@ void Shard<Queue, kFused>::Serve(std::uint32_t link) {
 // Sends the first packet of the class whose turn it is; control goes first.
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::ServeQueues(std::uint32_t link) {
-  return ServeClass(link, control_) || ServeData(link);
+  return ServeClass(link, control_) || (control_ == 1 ? ServeClass(link, 0) : ServeData(link));
 }
 
 // Sends the first packet of a class; false when it has none that may go now.
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::ServeClass(std::uint32_t link, std::uint32_t traffic_class) {
-  Port& port = plant_.ports[link];
+  Port& port = ports_[link];
   const auto bit = static_cast<std::uint8_t>(1U << traffic_class);
   if ((port.waiting & bit) == 0 || (port.paused & bit) != 0) return false;
   PacketQueue& queue = plant_.queues[plant_.QueueOf(link, traffic_class)];
@@ -151,7 +151,7 @@ bool Shard<Queue, kFused>::ServeClass(std::uint32_t link, std::uint32_t traffic_
     SetWake(link, packet.ready);
     return false;
   }
-  if (!plant_.lanes.empty() && !TakeCredit(link, packet)) return false;
+  if (credits_ && !TakeCredit(link, packet)) return false;
   queue.head = packet.next;
   if (queue.head == PacketPool::kNone) {
     port.waiting = static_cast<std::uint8_t>(port.waiting & ~bit);
@@ -166,7 +166,7 @@ bool Shard<Queue, kFused>::ServeClass(std::uint32_t link, std::uint32_t traffic_
 // Weighted round robin over the data classes.
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::ServeData(std::uint32_t link) {
-  Port& port = plant_.ports[link];
+  Port& port = ports_[link];
   const auto& weights = plant_.switches_model.weights;
   if (port.turn_left > 0 && ServeClass(link, port.turn)) {
     --port.turn_left;
@@ -185,7 +185,7 @@ bool Shard<Queue, kFused>::ServeData(std::uint32_t link) {
 // The first bit of a packet leaves by an idle port, which may hold a charge of the frame before.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
-  Port& port = plant_.ports[link];
+  Port& port = ports_[link];
   Packet& packet = packets_[id];
   if (port.held.bytes != 0) Free(port);
   if (packet.kind == PacketKind::kData && plant_.switches_model.marking) Mark(port, link, packet);
@@ -196,11 +196,11 @@ void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
   port.busy_until = end;
   port.wire_bytes += packet.wire;
   ++port.packets;
-  Count(packet);
+  ++hops_[static_cast<std::size_t>(packet.kind)];
   if (port.at_switch != kNoIndex && packet.kind < PacketKind::kPause) {
-    if (plant_.lanes.empty()) {
+    if (!credits_) {
       port.held = {packet.ingress, packet.wire, packet.traffic_class};
-      if (kFused && plant_.switches[port.at_switch].exact) SetWake(link, end);
+      if (kFused && switches_[port.at_switch].exact) SetWake(link, end);
     } else {
       ReturnCredit(packet, packet.ingress, end);
     }
@@ -211,11 +211,11 @@ void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
 // Puts a packet whose frame ends at `end` on its wire.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Launch(std::uint32_t link, std::uint32_t id, std::int64_t end) {
-  const Cable& cable = plant_.cables[link];
+  const Cable& cable = cables_[link];
   Packet& packet = packets_[id];
   packet.ready = end + cable.delay;
   std::int64_t arrival = packet.ready;
-  if (plant_.switches_model.cut_through && cable.to_switch != kNoIndex) {
+  if (cut_through_ && cable.to_switch != kNoIndex) {
     // Its head is in when the headers are.
     const auto headers = static_cast<std::uint32_t>(packet.wire - packet.payload);
     arrival = now_ + plant_.details[link].wire.Duration(headers) + cable.delay;
@@ -242,17 +242,6 @@ void Shard<Queue, kFused>::Mark(const Port& port, std::uint32_t link, Packet& pa
   packet.flags |= Packet::kMarked;
   ++plant_.details[link].marks;
   ++counters_.marks;
-}
-
-template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::Count(const Packet& packet) {
-  if (packet.kind == PacketKind::kData) {
-    ++counters_.hops.data;
-  } else if (packet.kind < PacketKind::kNotification) {
-    ++counters_.hops.ack;
-  } else {
-    ++counters_.hops.control;
-  }
 }
 
 template <typename Queue, bool kFused>
@@ -284,7 +273,7 @@ std::uint32_t Shard<Queue, kFused>::Choose(std::span<const std::uint32_t> ports,
   for (std::uint32_t i = 0; i < ports.size(); ++i) {
     const std::uint32_t link = ports[(first + i) % ports.size()];
     if (due_[link] != 0) CatchUp(link);
-    const Port& port = plant_.ports[link];
+    const Port& port = ports_[link];
     const std::int64_t queued = port.queued_bytes + (port.busy_until > now_ ? 1 : 0) +
                                 ((port.paused & 1) != 0 ? std::int64_t{1} << 32 : 0);
     if (queued >= least) continue;
