@@ -175,12 +175,12 @@ struct Plant {
   std::uint64_t seed = 1;
   bool can_lose = false;  // packets may be lost, so senders need timers
 
-  std::vector<Cable> cables;        // by link
-  std::vector<Port> ports;          // by link
+  std::vector<Cable> cables;         // by link
+  std::vector<Port> ports;           // by link
   std::vector<PortDetails> details;  // by link
-  std::vector<PacketQueue> queues;  // [link x classes + class]
-  std::vector<Ingress> ingress;     // [link x classes + class]; kPause only
-  std::vector<Lane> lanes;          // [link x classes + class]; kCredits only
+  std::vector<PacketQueue> queues;   // [link x classes + class]
+  std::vector<Ingress> ingress;      // [link x classes + class]; kPause only
+  std::vector<Lane> lanes;           // [link x classes + class]; kCredits only
   std::vector<Switch> switches;
   std::vector<std::uint32_t> switch_ports;
   std::vector<Nic> nics;

@@ -92,8 +92,7 @@ class Shard {
   // Whether a port that has more to send needs no event for it: whatever it sent last has yet to
   // arrive, and has it catch up then, well before the next could arrive.
   [[nodiscard]] bool CatchesUp(const Port& port) const {
-    return kFused && catch_up_ && port.at_switch != kNoIndex &&
-           !switches_[port.at_switch].exact;
+    return kFused && catch_up_ && port.at_switch != kNoIndex && !switches_[port.at_switch].exact;
   }
   bool ServeClass(std::uint32_t link, std::uint32_t traffic_class);
   bool ServeData(std::uint32_t link);

@@ -190,9 +190,8 @@ void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
   if (port.held.bytes != 0) Free(port);
   if (packet.kind == PacketKind::kData && plant_.switches_model.marking) Mark(port, link, packet);
   const std::int64_t end =
-      port.byte_time != 0
-          ? now_ + std::int64_t{packet.wire} * port.byte_time
-          : plant_.details[link].wire.Advance(now_, port.busy_until, packet.wire);
+      port.byte_time != 0 ? now_ + std::int64_t{packet.wire} * port.byte_time
+                          : plant_.details[link].wire.Advance(now_, port.busy_until, packet.wire);
   port.busy_until = end;
   port.wire_bytes += packet.wire;
   ++port.packets;
