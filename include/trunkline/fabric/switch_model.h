@@ -20,6 +20,9 @@ struct MarkingCurve {
   Bytes low;        // Kmin: nothing is marked up to here
   Bytes high;       // Kmax: everything is beyond
   double most = 1;  // Pmax: the probability at `high`
+  // Rate of the ports that `low` and `high` are meant for: those of others are in proportion. 0:
+  // the same for all ports.
+  Rate at_rate{};
 };
 
 // Priority flow control on a shared buffer.

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/base/units.h"
+#include "trunkline/fabric/switch_model.h"
 
 // Congestion control as plain-data policies: one file each in transport/congestion_control/ and one
 // line in its registry. An engine keeps a FlowControl for every queue pair, calls the policy's
@@ -35,14 +38,27 @@ struct AckView {
   std::uint64_t acked_psn = 0;       // the next packet number that the receiver expects
   std::uint64_t next_psn = 0;        // the next that this sender sends
   std::int64_t in_flight_bytes = 0;
-  std::span<const TelemetryHop> hops;  // empty unless the policy needs telemetry
+  // By switch on the way; empty unless the policy needs telemetry. `previous_hops` are those of the
+  // acknowledgement before, empty for the first.
+  std::span<const TelemetryHop> hops;
+  std::span<const TelemetryHop> previous_hops;
+};
+
+// What a sender knows of packets that did not arrive.
+struct LossView {
+  Time now;
+  bool timeout = false;  // nothing was heard for too long
+  bool trimmed = false;  // the header arrived without its payload
+  std::int64_t lost_bytes = 0;
+  std::int64_t in_flight_bytes = 0;
 };
 
 // What never changes during the life of a queue pair.
 struct PathView {
   Rate line_rate;      // of the sender's NIC
   Time base_rtt;       // of a full packet and its acknowledgement on the idle path
-  Bytes mtu;           // payload
+  Bytes mtu;           // payload of a full packet
+  Bytes frame;         // a full packet on the wire
   std::uint32_t hops;  // links that a packet crosses
 };
 
@@ -77,6 +93,7 @@ struct CongestionPolicy {
   bool needs_cnp = false;        // receivers answer marked packets with paced notifications
   bool needs_marks = false;      // switches mark
   bool needs_telemetry = false;  // switches write TelemetryHop
+  bool acks_marks = false;       // a marked packet is acknowledged at once
   // A new queue pair at `now`.
   void (*start)(const void* parameters, const PathView&, Time now, FlowControl&) = nullptr;
   void (*on_ack)(const void* parameters, const PathView&, const AckView&, FlowControl&) = nullptr;
@@ -87,8 +104,48 @@ struct CongestionPolicy {
   void (*before_send)(const void* parameters, const PathView&, Time now, std::int64_t wire_bytes,
                       FlowControl&) = nullptr;
   // Packets were lost (a NACK, a trimmed packet or a timeout).
-  void (*on_loss)(const void* parameters, const PathView&, Time now, bool timeout,
-                  std::int64_t lost_bytes, FlowControl&) = nullptr;
+  void (*on_loss)(const void* parameters, const PathView&, const LossView&, FlowControl&) = nullptr;
 };
+
+// A named set of a policy's parameters (data/congestion).
+struct CongestionPreset {
+  std::string name;
+  std::string source;
+};
+
+// What is built in, for catalogues and help: parameters have the values of the default preset at
+// 100 Gb/s.
+struct CongestionPolicyInfo {
+  std::string name;
+  std::string summary;
+  CongestionParameters parameters;
+  std::vector<CongestionPreset> presets;  // the default first; empty: the policy has no parameters
+};
+[[nodiscard]] const std::vector<CongestionPolicyInfo>& CongestionPolicies();
+
+struct CongestionOverride {
+  std::string name;  // of a parameter
+  double value = 0;  // in its unit
+};
+
+// A policy ready for use, and what it wants of the network around it. A scenario that says
+// otherwise wins over the latter.
+struct CongestionControl {
+  CongestionPolicy policy;
+  std::shared_ptr<const void> parameters;  // PacketTransport::policy_parameters
+  std::string preset;
+  CongestionParameters values;          // as they are used
+  std::optional<MarkingCurve> marking;  // of switches; none: the policy needs no marks
+  Time notification_interval;           // between CNPs of one queue pair
+  std::uint32_t ack_every = 16;         // packets an acknowledgement covers
+  Bytes header;                         // that it adds to every data packet (HPCC's telemetry)
+};
+
+// `preset` empty: the policy's default. Presets whose source scales with the link are scaled to
+// `line_rate`, that of a NIC. TL1820: no such policy, TL1821: no such preset, TL1822: no such
+// parameter, TL1823: a value out of range or at odds with another.
+[[nodiscard]] Result<CongestionControl> MakeCongestionControl(
+    std::string_view name, std::string_view preset, std::span<const CongestionOverride> overrides,
+    Rate line_rate);
 
 }  // namespace trunkline

@@ -130,6 +130,7 @@ Result<NewQueuePair> AddQueuePair(Plant& plant, const Router& router, const Netw
   Sender sender;
   PathView view;
   view.mtu = plant.transport.mtu;
+  view.frame = plant.transport.mtu + plant.transport.packet_overhead;
   sender.path = static_cast<std::uint32_t>(plant.path_links.size());
   const auto frame =
       static_cast<std::uint32_t>((plant.transport.mtu + plant.transport.packet_overhead).count());

@@ -1,0 +1,114 @@
+#pragma once
+
+#include "transport/congestion_control/policy.h"
+
+namespace trunkline::congestion {
+
+// DCTCP (Alizadeh et al., Data Center TCP, SIGCOMM 2010; RFC 8257): the window shrinks by half the
+// smoothed share of marked bytes, once a window of data, and else grows by a packet a round trip.
+struct Dctcp {
+  static constexpr const char* kName = "dctcp";
+  static constexpr const char* kSummary = "share of marked packets, window";
+  static constexpr const char* kDefaultPreset = "dctcp";
+
+  struct Parameters {
+    double g = 0;
+    double initial_window = 0;
+    double increase = 0;
+    double min_window = 0;
+    double slow_start = 0;
+  };
+  using Spec = ParameterSpec<Parameters>;
+  static constexpr std::array kParameters = {
+      Spec{"g", "1", 1e-6, 1, &Parameters::g, "weight of news in alpha"},
+      Spec{"initial_window", "BDP", 0.001, 1e6, &Parameters::initial_window,
+           "window of a new flow, in bandwidth-delay products"},
+      Spec{"increase", "packets", 0.001, 1e4, &Parameters::increase, "growth in a round trip"},
+      Spec{"min_window", "packets", 1, 1e6, &Parameters::min_window, "floor of the window"},
+      Spec{"slow_start", "1", 0, 1, &Parameters::slow_start,
+           "1: the window doubles every round trip until the first mark"}};
+
+  struct State {
+    double window;  // bytes
+    double alpha;
+    std::uint64_t window_end;  // packet number with which the observed window of data ends
+    std::uint32_t acked;       // packets of it
+    std::uint32_t marked;
+    bool reduced;  // in it
+    bool slow_start;
+  };
+
+  static void Declare(const Parameters&, CongestionPolicy& policy) {
+    policy.needs_marks = true;
+    policy.acks_marks = true;
+  }
+
+  static void Start(const Parameters& p, const PathView& path, Time, FlowControl& flow) {
+    flow.rate = LineRate(path);
+    flow.state<State>() = {.window = p.initial_window * BandwidthDelayProduct(path),
+                           .alpha = 0,
+                           .window_end = 0,
+                           .acked = 0,
+                           .marked = 0,
+                           .reduced = false,
+                           .slow_start = p.slow_start != 0};
+    SetWindow(p, path, flow);
+  }
+
+  static void OnAck(const Parameters& p, const PathView& path, const AckView& ack,
+                    FlowControl& flow) {
+    State& state = flow.state<State>();
+    state.acked += ack.acked_packets;
+    state.marked += ack.marked_packets;
+    if (ack.acked_psn >= state.window_end) {
+      const double share =
+          state.acked > 0 ? static_cast<double>(state.marked) / static_cast<double>(state.acked)
+                          : 0;
+      state.alpha = (1 - p.g) * state.alpha + p.g * share;
+      state.window_end = ack.next_psn;
+      state.acked = 0;
+      state.marked = 0;
+      state.reduced = false;
+    }
+    if (ack.marked_packets > 0) {
+      state.slow_start = false;
+      if (!state.reduced) {
+        state.window *= 1 - state.alpha / 2;
+        state.reduced = true;
+      }
+    } else if (state.slow_start) {
+      state.window += static_cast<double>(ack.acked_bytes);
+    } else {
+      state.window += p.increase * static_cast<double>(path.frame.count()) *
+                      static_cast<double>(ack.acked_bytes) / state.window;
+    }
+    SetWindow(p, path, flow);
+  }
+
+  static void OnLoss(const Parameters& p, const PathView& path, const LossView& loss,
+                     FlowControl& flow) {
+    State& state = flow.state<State>();
+    state.slow_start = false;
+    if (loss.timeout) {
+      state.window = 0;  // the floor
+    } else if (!state.reduced) {
+      state.window /= 2;
+      state.reduced = true;
+    }
+    SetWindow(p, path, flow);
+  }
+
+ private:
+  // The window never holds more than twice the path: acknowledgements pace it, and what it would
+  // gain beyond without marks is never used.
+  static void SetWindow(const Parameters& p, const PathView& path, FlowControl& flow) {
+    State& state = flow.state<State>();
+    const double floor = p.min_window * static_cast<double>(path.frame.count());
+    const double ceiling =
+        std::max(floor, std::max(2.0, p.initial_window) * BandwidthDelayProduct(path));
+    state.window = std::clamp(state.window, floor, ceiling);
+    flow.window = static_cast<std::int64_t>(state.window);
+  }
+};
+
+}  // namespace trunkline::congestion

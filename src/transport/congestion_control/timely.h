@@ -1,0 +1,96 @@
+#pragma once
+
+#include "transport/congestion_control/policy.h"
+
+namespace trunkline::congestion {
+
+// TIMELY (Mittal et al., RTT-based Congestion Control for the Datacenter, SIGCOMM 2015,
+// algorithm 1): the rate follows the gradient of the round-trip time, once a round trip.
+struct Timely {
+  static constexpr const char* kName = "timely";
+  static constexpr const char* kSummary = "round-trip times and their gradient, rate";
+  static constexpr const char* kDefaultPreset = "timely";
+
+  struct Parameters {
+    double alpha = 0;
+    double beta = 0;
+    double t_low = 0;
+    double t_high = 0;
+    double min_rtt = 0;
+    double rate_ai = 0;
+    double hai_factor = 0;
+    double hai_after = 0;
+    double min_rate = 0;
+    double window = 0;
+    double variable_window = 0;
+  };
+  using Spec = ParameterSpec<Parameters>;
+  static constexpr std::array kParameters = {
+      Spec{"alpha", "1", 1e-6, 1, &Parameters::alpha, "weight of news in the gradient"},
+      Spec{"beta", "1", 0, 1, &Parameters::beta, "strength of a decrease"},
+      Spec{"t_low", "us", 0, 1e6, &Parameters::t_low, "a shorter round trip always increases"},
+      Spec{"t_high", "us", 0, 1e6, &Parameters::t_high, "a longer one always decreases"},
+      Spec{"min_rtt", "us", 0, 1e6, &Parameters::min_rtt,
+           "what gradients are measured in; 0: the idle path's round trip"},
+      Spec{"rate_ai", "Mb/s", 0, 1e6, &Parameters::rate_ai, "additive step"},
+      Spec{"hai_factor", "1", 1, 1000, &Parameters::hai_factor,
+           "steps at once in hyperactive increase"},
+      Spec{"hai_after", "1", 1, 1000, &Parameters::hai_after,
+           "falling round trips in a row that begin it"},
+      Spec{"min_rate", "Mb/s", 0.001, 1e6, &Parameters::min_rate, "floor of the rate"},
+      Spec{"window", "BDP", 0, 1e6, &Parameters::window,
+           "what may be in flight, in bandwidth-delay products; 0: anything"},
+      Spec{"variable_window", "1", 0, 1, &Parameters::variable_window,
+           "1: the window shrinks with the rate"}};
+
+  struct State {
+    double previous_rtt;  // us; 0: none yet
+    double difference;    // us, smoothed
+    std::uint64_t update_at;
+    std::uint32_t falling;  // gradients in a row that were not positive
+  };
+
+  static std::string Contradiction(const Parameters& p) {
+    return p.t_low > p.t_high ? "t_low is above t_high" : "";
+  }
+  static void Declare(const Parameters&, CongestionPolicy&) {}
+
+  static void Start(const Parameters& p, const PathView& path, Time, FlowControl& flow) {
+    flow.rate = LineRate(path);
+    flow.window = RateWindow(path, flow, p.window, false);
+    flow.state<State>() = {};
+  }
+
+  static void OnAck(const Parameters& p, const PathView& path, const AckView& ack,
+                    FlowControl& flow) {
+    State& state = flow.state<State>();
+    if (ack.acked_psn < state.update_at || ack.acked_packets == 0) return;
+    state.update_at = ack.next_psn;
+    const double rtt = Microseconds(ack.rtt);
+    if (state.previous_rtt == 0) {
+      state.previous_rtt = rtt;
+      return;
+    }
+    const double news = rtt - state.previous_rtt;
+    state.previous_rtt = rtt;
+    state.difference = (1 - p.alpha) * state.difference + p.alpha * news;
+    const double gradient =
+        state.difference / (p.min_rtt > 0 ? p.min_rtt : Microseconds(path.base_rtt));
+    state.falling = gradient <= 0 ? state.falling + 1 : 0;
+    if (rtt < p.t_low) {
+      flow.rate += p.rate_ai * kBitsPerMegabit;
+    } else if (rtt > p.t_high) {
+      flow.rate *= 1 - p.beta * (1 - p.t_high / rtt);
+    } else if (gradient <= 0) {
+      const double steps = state.falling >= p.hai_after ? p.hai_factor : 1;
+      flow.rate += steps * p.rate_ai * kBitsPerMegabit;
+    } else {
+      flow.rate *= 1 - p.beta * std::min(gradient, 1.0);
+    }
+    flow.rate = std::clamp(flow.rate, std::min(p.min_rate * kBitsPerMegabit, LineRate(path)),
+                           LineRate(path));
+    flow.window = RateWindow(path, flow, p.window, p.variable_window != 0);
+  }
+};
+
+}  // namespace trunkline::congestion
