@@ -343,7 +343,8 @@ void Shard<Queue, kFused>::ReceiveAck(const Packet& packet) {
         .acked_psn = sender.acked,
         .next_psn = sender.next_psn,
         .in_flight_bytes = InFlight(sender),
-        .hops = {}};
+        .hops = {},
+        .previous_hops = {}};
     transport.policy.on_ack(transport.policy_parameters.get(), plant_.paths[index], view,
                             sender.control);
   }
