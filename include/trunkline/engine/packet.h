@@ -81,6 +81,12 @@ struct PacketReport {
   std::vector<std::string> stuck;
 };
 
+// What is wrong or unwise about switches and ends for a fabric and its routing: errors and warnings
+// TL1801 to TL1813, without a place.
+[[nodiscard]] Diagnostics CheckPacketSettings(const Fabric& fabric, RoutingPolicy routing,
+                                              const SwitchModel& switches,
+                                              const PacketTransport& transport);
+
 // Runs point-to-point traffic. `placement` says where the ranks are. TL18xx: settings that
 // contradict each other.
 [[nodiscard]] Result<PacketReport> RunPacketTraffic(const PacketInput& input,

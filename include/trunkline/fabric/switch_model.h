@@ -43,8 +43,8 @@ struct SwitchModel {
   std::optional<MarkingCurve> marking;  // none: no ECN
   bool trimming = false;                // kLossy: cut the payload off instead of dropping
   double egress_alpha = 1;              // kLossy: share of the free pool one queue may take
-  Bytes lane_buffer{32768};             // kCredits: receive buffer of a port and virtual lane
-  std::vector<std::uint8_t> weights;    // of the data classes, in packets; empty: all alike
+  Bytes lane_buffer{0};  // kCredits: receive buffer of a port's lane; 0: what keeps it busy
+  std::vector<std::uint8_t> weights;  // of the data classes, in packets; empty: all alike
 };
 
 }  // namespace trunkline

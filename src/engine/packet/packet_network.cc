@@ -16,45 +16,73 @@ std::vector<std::uint32_t> IndexSwitches(const Fabric& fabric) {
   return index;
 }
 
-// Shared buffers of Ethernet switches scale with what they switch: 32 MB for 100 Gb/s hosts in
-// HPCC's set-up (facts: 16 MB x NIC rate / 50 Gb/s), here by the sum of a switch's ports.
-constexpr double kBufferSeconds = 32e6 / (32 * 100e9 / 8);
-
-std::int64_t BufferOf(const SwitchModel& model, std::int64_t bits_per_second) {
-  if (model.buffer.count() > 0) return model.buffer.count();
-  return static_cast<std::int64_t>(static_cast<double>(bits_per_second) / 8 * kBufferSeconds);
-}
-
-void AddSwitches(const Fabric& fabric, const std::vector<std::uint32_t>& index, Plant& plant) {
+void AddSwitches(const Fabric& fabric, const std::vector<std::uint32_t>& index, Bytes frame,
+                 Plant& plant) {
   for (std::size_t i = 0; i < index.size(); ++i) {
     if (index[i] == kNoIndex) continue;
     Switch at;
     at.first_port = static_cast<std::uint32_t>(plant.switch_ports.size());
-    std::int64_t bits = 0;
     for (const LinkId link : fabric.out(DeviceId(i))) {
       plant.switch_ports.push_back(static_cast<std::uint32_t>(Index(link)));
-      bits += fabric.link(link).rate.bits_per_second();
       ++at.port_count;
     }
-    at.pool = BufferOf(plant.switches_model, bits);
-    for (std::uint32_t p = 0; p < at.port_count && !plant.ingress.empty(); ++p) {
-      const std::uint32_t in = plant.switch_ports[at.first_port + p] ^ 1U;
-      for (std::uint8_t c = 0; c < plant.switches_model.classes; ++c) {
-        at.pool -= plant.ingress[plant.QueueOf(in, c)].headroom_limit;
-        at.pool -= plant.switches_model.pause.reserved.count();
-      }
-    }
+    at.pool = SharedPool(fabric, DeviceId(i), plant.switches_model, frame);
     plant.switches.push_back(at);
   }
 }
 
+// Along a cable and, if one is there, through the switch at its end.
+Time HopDelay(const Fabric& fabric, LinkId id) {
+  const Link& link = fabric.link(id);
+  const Device& to = fabric.device(link.to);
+  return to.kind == DeviceKind::kSwitch ? link.latency + to.latency : link.latency;
+}
+
 }  // namespace
 
-Bytes PauseHeadroom(Rate rate, Time delay, Bytes frame) {
-  // The frame that found no room, one in transmission at either end, both ways over the cable, and
-  // the PAUSE itself.
-  const double flight = 2 * delay.seconds() * rate.bytes_per_second();
+Bytes PauseHeadroom(const Fabric& fabric, LinkId id, const SwitchModel& switches, Bytes frame) {
+  if (switches.pause.headroom) return *switches.pause.headroom;
+  // The frame that found no room, one in transmission at either end, both ways over the cable and
+  // through the switch, and the PAUSE itself.
+  const double flight =
+      2 * HopDelay(fabric, id).seconds() * fabric.link(id).rate.bytes_per_second();
   return Bytes(static_cast<std::int64_t>(flight)) + frame * 3 + Bytes(84);
+}
+
+Bytes SwitchBuffer(const Fabric& fabric, DeviceId at, const SwitchModel& switches) {
+  if (switches.buffer > Bytes()) return switches.buffer;
+  // Buffers scale with what is switched: 32 MB for 32 ports of 100 Gb/s in HPCC's set-up, which
+  // has 16 MB x rate / 50 Gb/s.
+  constexpr double kSeconds = 32e6 / (32 * 100e9 / 8);
+  double rate = 0;
+  for (const LinkId link : fabric.out(at)) rate += fabric.link(link).rate.bytes_per_second();
+  return Bytes(static_cast<std::int64_t>(rate * kSeconds));
+}
+
+std::int64_t SharedPool(const Fabric& fabric, DeviceId at, const SwitchModel& switches,
+                        Bytes frame) {
+  std::int64_t pool = SwitchBuffer(fabric, at, switches).count();
+  if (switches.loss_control != LossControl::kPause) return pool;
+  for (const LinkId link : fabric.out(at)) {
+    const Bytes headroom = PauseHeadroom(fabric, fabric.reverse(link), switches, frame);
+    pool -= (headroom + switches.pause.reserved).count() * switches.classes;
+  }
+  return pool;
+}
+
+Bytes CreditLoop(const Fabric& fabric, LinkId id, Bytes frame) {
+  // A packet is sent and comes in, is sent on, and its credits fly back.
+  const Link& link = fabric.link(id);
+  const Time sending = TransferTime(frame, link.rate);
+  const Time loop = sending * 2 + HopDelay(fabric, id) + link.latency;
+  const std::int64_t packets = (loop.ps() + sending.ps() - 1) / sending.ps();
+  return Bytes(Credits(static_cast<std::uint32_t>(frame.count()))) * packets;
+}
+
+Bytes LaneBuffer(const Fabric& fabric, LinkId link, const SwitchModel& switches, Bytes frame) {
+  constexpr Bytes kLeast{32'768};
+  if (switches.lane_buffer > Bytes()) return switches.lane_buffer;
+  return std::max(kLeast, CreditLoop(fabric, link, frame));
 }
 
 Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchModel& switches,
@@ -93,8 +121,7 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
     Port& port = plant.ports[i];
     cable.latency = link.latency.ps();
     cable.to_switch = switch_of_device[Index(link.to)];
-    cable.delay = cable.latency;
-    if (cable.to_switch != kNoIndex) cable.delay += fabric.device(link.to).latency.ps();
+    cable.delay = HopDelay(fabric, LinkId(i)).ps();
     PortDetails& details = plant.details[i];
     details.wire.SetRate(link.rate);
     port.byte_time = details.wire.byte_time();
@@ -103,20 +130,17 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
       details.nic = static_cast<std::uint32_t>(plant.nics.size());
       plant.nics.emplace_back();
     }
+    const auto headroom =
+        static_cast<std::uint32_t>(PauseHeadroom(fabric, LinkId(i), switches, frame).count());
+    const auto lane =
+        static_cast<std::uint32_t>(LaneBuffer(fabric, LinkId(i), switches, frame).count());
     for (std::uint8_t c = 0; c < switches.classes; ++c) {
-      if (!plant.ingress.empty()) {
-        const Bytes headroom = switches.pause.headroom.value_or(
-            PauseHeadroom(link.rate, Time::Picoseconds(cable.delay), frame));
-        plant.ingress[plant.QueueOf(static_cast<std::uint32_t>(i), c)].headroom_limit =
-            static_cast<std::uint32_t>(headroom.count());
-      }
-      if (!plant.lanes.empty()) {
-        plant.lanes[plant.QueueOf(static_cast<std::uint32_t>(i), c)].available =
-            static_cast<std::uint32_t>(switches.lane_buffer.count());
-      }
+      const std::size_t queue = plant.QueueOf(static_cast<std::uint32_t>(i), c);
+      if (!plant.ingress.empty()) plant.ingress[queue].headroom_limit = headroom;
+      if (!plant.lanes.empty()) plant.lanes[queue].available = lane;
     }
   }
-  AddSwitches(fabric, switch_of_device, plant);
+  AddSwitches(fabric, switch_of_device, frame, plant);
   if (plant.forwarding != Forwarding::kSource) {
     plant.port_table = std::make_unique<PortTable>(fabric, paths, switch_of_device);
   }

@@ -12,7 +12,7 @@
 namespace trunkline {
 
 // The plant of a fabric under a switch model, transport and routing, without queue pairs yet.
-// REQUIRES: the options have been checked (CheckPacketOptions).
+// REQUIRES: the options have been checked (CheckPacketSettings).
 [[nodiscard]] Plant BuildPlant(const Router& router, const NetworkPaths& paths,
                                const SwitchModel& switches, const PacketTransport& transport);
 
@@ -37,7 +37,19 @@ struct QueueShape {
 };
 [[nodiscard]] QueueShape ShapeOf(const Plant& plant);
 
-// Room that PFC needs behind an XOFF: what may arrive until the sender has stopped.
-[[nodiscard]] Bytes PauseHeadroom(Rate rate, Time delay, Bytes frame);
+// Room that PFC keeps behind the XOFF of each class of a link: as given, or what may arrive until
+// its sender has stopped.
+[[nodiscard]] Bytes PauseHeadroom(const Fabric& fabric, LinkId link, const SwitchModel& switches,
+                                  Bytes frame);
+// A switch's whole buffer: as given, or from the rates of its ports.
+[[nodiscard]] Bytes SwitchBuffer(const Fabric& fabric, DeviceId at, const SwitchModel& switches);
+// What of it is left for all ports to share; negative where it does not hold what is kept for each.
+[[nodiscard]] std::int64_t SharedPool(const Fabric& fabric, DeviceId at,
+                                      const SwitchModel& switches, Bytes frame);
+// Credits that keep a link busy: those of the packets sent until the first packet's come back.
+[[nodiscard]] Bytes CreditLoop(const Fabric& fabric, LinkId link, Bytes frame);
+// The receive buffer of a virtual lane of a link: as given, or what keeps the link busy.
+[[nodiscard]] Bytes LaneBuffer(const Fabric& fabric, LinkId link, const SwitchModel& switches,
+                               Bytes frame);
 
 }  // namespace trunkline

@@ -20,6 +20,9 @@ namespace trunkline {
 inline constexpr std::uint32_t kNoIndex = UINT32_MAX;
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
+// What a packet takes of a receive buffer: credits are of 64 bytes (InfiniBand).
+[[nodiscard]] constexpr std::uint32_t Credits(std::uint32_t wire) { return (wire + 63) / 64 * 64; }
+
 // What never changes of a directed link.
 struct Cable {
   std::int64_t delay = 0;              // its latency, and that of the switch it leads to

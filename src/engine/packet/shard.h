@@ -119,7 +119,6 @@ class Shard {
   [[nodiscard]] bool Fits(const Switch& at, const Ingress& ingress, std::uint32_t bytes) const;
   [[nodiscard]] bool TakeCredit(std::uint32_t link, const Packet& packet);
   void ReturnCredit(const Packet& packet, std::uint32_t link, std::int64_t time);
-  static std::uint32_t Credits(std::uint32_t wire) { return (wire + 63) / 64 * 64; }
 
   // shard_endpoints.h: NICs and queue pairs.
   void Receive(std::uint32_t link, std::uint32_t id);

@@ -183,6 +183,10 @@ Result<PacketReport> TrafficRun::Run() {
 
 Result<PacketReport> RunPacketTraffic(const PacketInput& input, const TrafficWorkload& traffic,
                                       const Placement& placement, const PacketOptions& options) {
+  Diagnostics problems = CheckPacketSettings(input.router.fabric(), input.router.options().policy,
+                                             input.switches, input.transport);
+  std::erase_if(problems, [](const Diagnostic& d) { return d.severity == Severity::kWarning; });
+  if (!problems.empty()) return std::unexpected(std::move(problems));
   TrafficRun run(input, traffic, placement, options);
   return run.Run();
 }

@@ -1,0 +1,329 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <tuple>
+
+#include "engine/packet/packet_network.h"
+#include "trunkline/engine/packet.h"
+#include "trunkline/fabric/fabric.h"
+
+namespace trunkline {
+namespace {
+
+constexpr std::int64_t kLargestFrame = 65'535;          // packets hold their size in 16 bits
+constexpr Bytes kLargestBuffer{std::int64_t{1} << 30};  // of a port; queues count in 32 bits
+
+bool IsNetwork(const Link& link) { return link.kind == LinkKind::kNetwork; }
+
+class Checker {
+ public:
+  Checker(const Fabric& fabric, RoutingPolicy routing, const SwitchModel& switches,
+          const PacketTransport& transport)
+      : fabric_(fabric),
+        routing_(routing),
+        switches_(switches),
+        transport_(transport),
+        frame_(transport.mtu + transport.packet_overhead) {}
+
+  Diagnostics Run() {
+    if (!CheckSizes()) return std::move(problems_);
+    MeasureRoundTrip();
+    CheckEnds();
+    CheckMarking();
+    switch (switches_.loss_control) {
+      case LossControl::kPause:
+        CheckPause();
+        break;
+      case LossControl::kCredits:
+        CheckCredits();
+        break;
+      case LossControl::kLossy:
+        CheckLossy();
+        break;
+    }
+    return std::move(problems_);
+  }
+
+ private:
+  void Note(Severity severity, std::string code, std::string message, std::string hint) {
+    problems_.push_back({.severity = severity,
+                         .code = std::move(code),
+                         .where = {},
+                         .message = std::move(message),
+                         .hint = std::move(hint),
+                         .excerpt = {}});
+  }
+  void Refuse(std::string code, std::string message, std::string hint) {
+    Note(Severity::kError, std::move(code), std::move(message), std::move(hint));
+  }
+  void Warn(std::string code, std::string message, std::string hint) {
+    Note(Severity::kWarning, std::move(code), std::move(message), std::move(hint));
+  }
+
+  // Whether everything is of a size that the engine can count.
+  bool CheckSizes() {
+    if (frame_.count() > kLargestFrame) {
+      Refuse("TL1801",
+             fmt::format("packets of {} and {} of headers", ToString(transport_.mtu),
+                         ToString(transport_.packet_overhead)),
+             fmt::format("an MTU of at most {} B",
+                         kLargestFrame - transport_.packet_overhead.count()));
+    }
+    for (const Bytes size : {switches_.lane_buffer, switches_.pause.reserved,
+                             switches_.pause.headroom.value_or(Bytes())}) {
+      if (size <= kLargestBuffer) continue;
+      Refuse("TL1801", fmt::format("{} of buffer for one port", ToString(size)),
+             fmt::format("at most {}", ToString(kLargestBuffer)));
+    }
+    if (switches_.classes < 2 || switches_.classes > 8) {
+      Refuse("TL1801", fmt::format("{} classes", int{switches_.classes}),
+             "2 to 8: at least one for data, and the last for acknowledgements");
+    } else if (!switches_.weights.empty() &&
+               (switches_.weights.size() != switches_.classes - 1U ||
+                std::ranges::find(switches_.weights, 0) != switches_.weights.end())) {
+      Refuse(
+          "TL1801", fmt::format("{} weights", switches_.weights.size()),
+          fmt::format("one of at least 1 for each of the {} data classes", switches_.classes - 1));
+    }
+    return problems_.empty();
+  }
+
+  // Of a full packet and its acknowledgement on the idle network, from the first host to one
+  // farthest from it, breadth first.
+  void MeasureRoundTrip() {
+    const auto sends = [&](std::size_t device) {
+      return fabric_.device(DeviceId(device)).kind != DeviceKind::kSwitch &&
+             std::ranges::any_of(fabric_.out(DeviceId(device)),
+                                 [&](LinkId l) { return IsNetwork(fabric_.link(l)); });
+    };
+    std::size_t first = 0;
+    while (first < fabric_.device_count() && !sends(first)) ++first;
+    if (first == fabric_.device_count()) return;
+    std::vector<Time> flight(fabric_.device_count(), Time::Max());
+    std::deque<DeviceId> next = {DeviceId(first)};
+    flight[first] = Time();
+    Time farthest;
+    while (!next.empty()) {
+      const DeviceId at = next.front();
+      next.pop_front();
+      for (const LinkId id : fabric_.out(at)) {
+        const Link& link = fabric_.link(id);
+        if (!IsNetwork(link)) continue;
+        const Time there = flight[Index(at)] + link.latency + fabric_.device(link.to).latency +
+                           TransferTime(frame_, link.rate);
+        if (fabric_.device(at).kind != DeviceKind::kSwitch) {
+          host_rate_ = std::max(host_rate_, link.rate);
+        }
+        if (flight[Index(link.to)] != Time::Max()) continue;
+        flight[Index(link.to)] = there;
+        farthest = std::max(farthest, there);
+        if (fabric_.device(link.to).kind == DeviceKind::kSwitch) next.push_back(link.to);
+      }
+    }
+    round_trip_ = farthest * 2;
+    bandwidth_delay_ =
+        Bytes(static_cast<std::int64_t>(host_rate_.bytes_per_second() * round_trip_.seconds()));
+  }
+
+  void CheckEnds() {
+    const bool many_paths =
+        routing_ == RoutingPolicy::kSpray || routing_ == RoutingPolicy::kAdaptive;
+    if (many_paths && transport_.recovery == LossRecovery::kGoBackN) {
+      Refuse("TL1807",
+             fmt::format("{} routing lets packets overtake each other, and go-back-N takes every "
+                         "one that comes early for lost",
+                         ToString(routing_)),
+             "loss_recovery: selective_repeat, or routing: ecmp or static");
+    }
+    const bool loses = switches_.loss_control == LossControl::kLossy;
+    if (loses && transport_.retry_limit == 0) {
+      Refuse("TL1806", "switches may drop packets and nothing sends them again",
+             "retry_limit: 7, or switches that lose nothing (pfc: true)");
+    }
+    if (loses && transport_.retransmit_timeout <= round_trip_) {
+      Refuse("TL1812",
+             fmt::format("a retransmission timeout of {} where an acknowledgement takes {}",
+                         ToString(transport_.retransmit_timeout), Humanize(round_trip_)),
+             fmt::format("at least {}, twice as long", Humanize(round_trip_ * 2)));
+    }
+  }
+
+  void CheckMarking() {
+    const bool wanted = transport_.policy.needs_marks || transport_.policy.needs_cnp;
+    if (!switches_.marking) {
+      if (wanted) {
+        Refuse("TL1809",
+               fmt::format("{} waits for ECN marks that no switch makes", transport_.policy.name),
+               "ecn: true, or congestion_control: none");
+      }
+      return;
+    }
+    const MarkingCurve& curve = *switches_.marking;
+    if (curve.low > curve.high || !(curve.most > 0 && curve.most <= 1)) {
+      Refuse("TL1808",
+             fmt::format("marking from kmin {} to kmax {} with probability {}", ToString(curve.low),
+                         ToString(curve.high), curve.most),
+             "kmin at most kmax, and 0 < pmax <= 1");
+    }
+  }
+
+  template <typename Each>
+  void ForEachSwitch(Each each) const {
+    for (std::size_t i = 0; i < fabric_.device_count(); ++i) {
+      if (fabric_.device(DeviceId(i)).kind == DeviceKind::kSwitch) each(DeviceId(i));
+    }
+  }
+
+  void CheckPause() {
+    if (!(switches_.pause.alpha > 0 && switches_.pause.alpha <= 64)) {
+      Refuse("TL1813", fmt::format("a PFC threshold of alpha {}", switches_.pause.alpha),
+             "0 < alpha <= 64; 0.125 is what switches are shipped with");
+      return;
+    }
+    CheckHeadroom();
+    // The narrowest pool of all switches.
+    std::int64_t least = INT64_MAX;
+    DeviceId tightest{};
+    ForEachSwitch([&](DeviceId at) {
+      const std::int64_t pool = SharedPool(fabric_, at, switches_, frame_);
+      if (pool < least) std::tie(least, tightest) = std::pair(pool, at);
+    });
+    if (least == INT64_MAX) return;
+    if (least < frame_.count()) {
+      const Bytes buffer = SwitchBuffer(fabric_, tightest, switches_);
+      Refuse("TL1803",
+             fmt::format("a buffer of {} in {}, whose {} ports reserve {} in {} classes",
+                         ToString(buffer), fabric_.name(tightest), fabric_.out(tightest).size(),
+                         Humanize(buffer - Bytes(least)), int{switches_.classes}),
+             fmt::format("at least {}", Humanize(buffer - Bytes(least) + bandwidth_delay_)));
+      return;
+    }
+    // One congested input may take alpha / (1 + alpha) of the pool before it is paused.
+    const double alpha = switches_.pause.alpha;
+    const double pause_at = static_cast<double>(least) * alpha / (1 + alpha) +
+                            static_cast<double>(switches_.pause.reserved.count());
+    if (pause_at < static_cast<double>(bandwidth_delay_.count())) {
+      Warn("TL1805",
+           fmt::format("{} pauses an input that holds {}, less than the {} that a host at {} has "
+                       "on its way in {}: links will stand idle after a PAUSE",
+                       fabric_.name(tightest), Humanize(Bytes(std::llround(pause_at))),
+                       Humanize(bandwidth_delay_), ToString(host_rate_), Humanize(round_trip_)),
+           "a larger switch.buffer or pfc.alpha");
+    }
+    if (switches_.marking && static_cast<double>(switches_.marking->low.count()) >= pause_at) {
+      Warn("TL1810",
+           fmt::format("switches pause an input at {}, before they mark at kmin {}: PAUSE comes "
+                       "first and congestion control hears little",
+                       Humanize(Bytes(std::llround(pause_at))), ToString(switches_.marking->low)),
+           fmt::format("kmin below {}, or a larger switch.buffer",
+                       Humanize(Bytes(std::llround(pause_at)))));
+    }
+  }
+
+  // What is given is held against what may arrive after a PAUSE on the worst link.
+  void CheckHeadroom() {
+    if (!switches_.pause.headroom) return;
+    SwitchModel computed = switches_;
+    computed.pause.headroom.reset();
+    Bytes needed;
+    LinkId worst{};
+    for (std::size_t i = 0; i < fabric_.link_count(); ++i) {
+      const Link& link = fabric_.link(LinkId(i));
+      if (!IsNetwork(link) || fabric_.device(link.to).kind != DeviceKind::kSwitch) continue;
+      const Bytes room = PauseHeadroom(fabric_, LinkId(i), computed, frame_);
+      if (room > needed) std::tie(needed, worst) = std::pair(room, LinkId(i));
+    }
+    if (*switches_.pause.headroom >= needed) return;
+    const Link& link = fabric_.link(worst);
+    Refuse(
+        "TL1802",
+        fmt::format("PFC with {} of headroom, and {} may come by the link from {} to {} after a "
+                    "PAUSE: rate x 2 x delay, three packets and the PAUSE itself",
+                    ToString(*switches_.pause.headroom), Humanize(needed), fabric_.name(link.from),
+                    fabric_.name(link.to)),
+        fmt::format("at least {} B, or none: it is then computed for each link", needed.count()));
+  }
+
+  void CheckCredits() {
+    if (switches_.lane_buffer == Bytes()) return;  // computed for each link
+    const Bytes packet(Credits(static_cast<std::uint32_t>(frame_.count())));
+    if (switches_.lane_buffer < packet) {
+      Refuse("TL1804",
+             fmt::format("{} of credits for a packet of {}", ToString(switches_.lane_buffer),
+                         ToString(frame_)),
+             fmt::format("at least {} B; {} keep the longest cable busy", packet.count(),
+                         Humanize(LongestLoop())));
+      return;
+    }
+    const Bytes loop = LongestLoop();
+    if (switches_.lane_buffer < loop) {
+      const double share =
+          static_cast<double>(switches_.lane_buffer.count()) / static_cast<double>(loop.count());
+      Warn("TL1805",
+           fmt::format("{} of credits are out before the first comes back: a lone flow gets at "
+                       "most about {:.0f} % of its link",
+                       ToString(switches_.lane_buffer), 100 * share),
+           fmt::format("vl.buffer of at least {} B", loop.count()));
+    }
+  }
+
+  [[nodiscard]] Bytes LongestLoop() const {
+    Bytes most;
+    for (std::size_t i = 0; i < fabric_.link_count(); ++i) {
+      if (IsNetwork(fabric_.link(LinkId(i)))) {
+        most = std::max(most, CreditLoop(fabric_, LinkId(i), frame_));
+      }
+    }
+    return most;
+  }
+
+  void CheckLossy() {
+    if (!(switches_.egress_alpha > 0 && switches_.egress_alpha <= 64)) {
+      Refuse("TL1813", fmt::format("a queue limit of alpha {}", switches_.egress_alpha),
+             "0 < egress_alpha <= 64");
+      return;
+    }
+    ForEachSwitch([&](DeviceId at) {
+      if (!problems_.empty() && problems_.back().code == "TL1805") return;
+      const double alpha = switches_.egress_alpha;
+      const Bytes buffer = SwitchBuffer(fabric_, at, switches_);
+      const auto queue = static_cast<double>(buffer.count()) * alpha / (1 + alpha);
+      if (buffer < frame_) {
+        Refuse("TL1803",
+               fmt::format("a buffer of {} in {} for packets of {}", ToString(buffer),
+                           fabric_.name(at), ToString(frame_)),
+               fmt::format("at least {}, a round trip's worth", Humanize(bandwidth_delay_)));
+      } else if (queue < static_cast<double>(bandwidth_delay_.count())) {
+        Warn("TL1805",
+             fmt::format("a queue of {} takes at most {} of its {} of buffer, less than the {} "
+                         "that a host at {} has on its way in {}",
+                         fabric_.name(at), Humanize(Bytes(std::llround(queue))), Humanize(buffer),
+                         Humanize(bandwidth_delay_), ToString(host_rate_), Humanize(round_trip_)),
+             fmt::format("switch.buffer of at least {}",
+                         Humanize(Bytes(std::llround(static_cast<double>(bandwidth_delay_.count()) *
+                                                     (1 + alpha) / alpha)))));
+      }
+    });
+  }
+
+  const Fabric& fabric_;
+  RoutingPolicy routing_;
+  const SwitchModel& switches_;
+  const PacketTransport& transport_;
+  Bytes frame_;
+  Rate host_rate_;
+  Time round_trip_;
+  Bytes bandwidth_delay_;
+  Diagnostics problems_;
+};
+
+}  // namespace
+
+Diagnostics CheckPacketSettings(const Fabric& fabric, RoutingPolicy routing,
+                                const SwitchModel& switches, const PacketTransport& transport) {
+  return Checker(fabric, routing, switches, transport).Run();
+}
+
+}  // namespace trunkline
