@@ -13,7 +13,7 @@ struct TaskOrder {
 
   explicit TaskOrder(const Program& program);
 
-  // By task: the one before it in its stream.
+  // By task: the one before it in its stream; none of an unordered task.
   std::vector<std::uint32_t> stream_predecessor;
   // By task: the one before it on the same communicator, or sending or receiving on the same peer
   // role: these run in program order whatever their streams.

@@ -41,6 +41,9 @@ class ResolvedGraph final : public TaskGraph {
   [[nodiscard]] std::uint32_t reverse_role(std::uint32_t role) const override {
     return base_.reverse_role(role);
   }
+  [[nodiscard]] std::uint32_t sender_role(RankId receiver, std::uint32_t role) const override {
+    return base_.sender_role(receiver, role);
+  }
 
  private:
   const TaskGraph& base_;

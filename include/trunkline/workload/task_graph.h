@@ -20,6 +20,11 @@ enum class TaskKind : std::uint8_t { kCompute, kCollective, kSend, kReceive };
 // Tasks of one stream run one after another in program order; a task starts when its stream is
 // free and its dependencies (indices of earlier tasks of the same program) are done.
 //
+// An `unordered` task does not wait for its turn: it starts as soon as its dependencies are done,
+// whatever precedes it on its stream. Unordered compute tasks of one stream still exclude each
+// other, first ready first served. Only an unordered task has start dependencies: tasks that must
+// have started. A program's tasks are all ordered or all unordered.
+//
 // Send and receive: asynchronous point-to-point on the (source, destination, peer role) channel,
 // matched first-in first-out. A send ends when its last byte has left, a receive when the matching
 // message has arrived.
@@ -30,7 +35,9 @@ struct Task {
   std::uint32_t collective = 0;  // kCollective: index into TaskGraph::collectives()
   std::uint32_t role = 0;        // kCollective: communicator role; send/receive: peer role
   std::uint32_t first_dependency = 0;
-  std::uint32_t dependency_count = 0;  // a range of Program::dependencies
+  std::uint32_t dependency_count = 0;        // a range of Program::dependencies
+  std::uint32_t start_dependency_count = 0;  // the range that follows it
+  bool unordered = false;
   Time duration{};                     // kCompute
   Bytes bytes{};                       // kSend, kReceive
 };
@@ -41,6 +48,10 @@ struct Program {
 
   [[nodiscard]] std::span<const std::uint32_t> dependencies_of(const Task& task) const {
     return std::span(dependencies).subspan(task.first_dependency, task.dependency_count);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> start_dependencies_of(const Task& task) const {
+    return std::span(dependencies)
+        .subspan(task.first_dependency + task.dependency_count, task.start_dependency_count);
   }
 };
 
@@ -84,6 +95,11 @@ class TaskGraph {
   [[nodiscard]] virtual RankId peer(RankId rank, std::uint32_t role) const = 0;
   // For a receive by `role`, the sender's role towards this rank (roles pair up: next/previous).
   [[nodiscard]] virtual std::uint32_t reverse_role(std::uint32_t role) const = 0;
+  // The same where it also depends on who receives: what engines ask.
+  [[nodiscard]] virtual std::uint32_t sender_role(RankId receiver, std::uint32_t role) const {
+    (void)receiver;
+    return reverse_role(role);
+  }
 };
 
 // One collective over all ranks, repeated `count` times back to back: what `trunkline collective`

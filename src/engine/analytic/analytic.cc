@@ -90,6 +90,14 @@ Result<void> AddCollectives(const StepRun::Rank& critical, std::span<const TaskT
   return {};
 }
 
+bool HasUnorderedTasks(const TaskGraph& graph) {
+  for (std::uint32_t i = 0; i < graph.program_count(); ++i) {
+    const std::vector<Task>& tasks = graph.program(i).tasks;
+    if (std::ranges::any_of(tasks, &Task::unordered)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<Timeline> RunAnalytic(const EngineInput& input, const EngineOptions& options) {
@@ -102,6 +110,10 @@ Result<Timeline> RunAnalytic(const EngineInput& input, const EngineOptions& opti
                  fmt::format("the workload has {} ranks and the placement {}", input.graph.ranks(),
                              input.placement.rank_count()),
                  "place every rank");
+  }
+  if (HasUnorderedTasks(input.graph)) {
+    return Error("TL1623", "the analytic engine runs the tasks of a stream in order only",
+                 "use engine: flow, which starts each as soon as it can");
   }
   StepCosts costs(input);
   StepRun run(input, options, costs, Representatives(input.graph));

@@ -182,8 +182,9 @@ Result<StepRun::Progress> StepRun::Send(std::uint32_t rank, std::uint32_t task, 
 }
 
 StepRun::Channel& StepRun::ReceiveChannel(std::uint32_t rank, std::uint32_t role) {
-  const RankId source = input_.graph.peer(ranks_[rank].id, role);
-  return channels_[{source, input_.graph.reverse_role(role)}];
+  const RankId receiver = ranks_[rank].id;
+  const RankId source = input_.graph.peer(receiver, role);
+  return channels_[{source, input_.graph.sender_role(receiver, role)}];
 }
 
 StepRun::Progress StepRun::Receive(std::uint32_t rank, std::uint32_t task, Time ready) {

@@ -1,6 +1,7 @@
 #include "engine/flow/contention.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "trunkline/base/int128.h"
 
@@ -21,11 +22,20 @@ std::uint32_t SourceSlot(const ProgramShape& shape, const Program& program, std:
   }
 }
 
+// Finding the order of more tasks and slots than this takes too long; then any of the slots may be
+// busy at once.
+constexpr std::size_t kMostOrders = std::size_t{1} << 22;
+
 // Puts source slots into groups of which only one is busy at a time: any two tasks of a group are
 // ordered by the program. The group of each slot.
 std::vector<std::uint32_t> ExclusiveGroups(const ProgramShape& shape, const Program& program) {
   const std::size_t slots = shape.ports.size() + shape.sends.size();
   const std::size_t tasks = program.tasks.size();
+  if (std::max(tasks, slots) * slots > kMostOrders) {
+    std::vector<std::uint32_t> alone(slots);
+    std::iota(alone.begin(), alone.end(), 0U);
+    return alone;
+  }
   // The last task of each slot that task t comes after, plus one. The tasks of one slot are in a
   // row, so t comes after the earlier ones too.
   std::vector<std::uint32_t> after(tasks * slots, 0);
@@ -146,17 +156,18 @@ void DemandFinder::AddRank(const FlowProblem::Rank& rank) {
   const ProgramShape& shape = problem_.shapes[rank.program];
   const std::vector<std::uint32_t>& group_of = shape.exclusive_group;
   const auto ports = static_cast<std::uint32_t>(shape.ports.size());
-  for (std::uint32_t group = 0; std::ranges::find(group_of, group) != group_of.end(); ++group) {
-    for (std::uint32_t slot = 0; slot < group_of.size(); ++slot) {
-      if (group_of[slot] != group) continue;
-      if (slot < ports) {
-        AddPort(rank, slot);
-      } else {
-        Add(problem_.peer_connections[rank.first_send + slot - ports]);
-        EndUse();
-      }
+  std::vector<std::uint32_t> slots(group_of.size());
+  std::iota(slots.begin(), slots.end(), 0U);
+  std::ranges::stable_sort(slots, {}, [&](std::uint32_t slot) { return group_of[slot]; });
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const std::uint32_t slot = slots[i];
+    if (slot < ports) {
+      AddPort(rank, slot);
+    } else {
+      Add(problem_.peer_connections[rank.first_send + slot - ports]);
+      EndUse();
     }
-    EndGroup();
+    if (i + 1 == slots.size() || group_of[slots[i + 1]] != group_of[slot]) EndGroup();
   }
 }
 

@@ -486,9 +486,10 @@ bool Interpreter::AwaitSignal(std::uint32_t id, std::uint32_t connection) {
 
 // --- Events -------------------------------------------------------------------------------------
 
-bool Interpreter::Advance() {
+bool Interpreter::Advance(Time until) {
   if (network_.needs_solve() && begins_.next_time() != clock_) network_.Solve(clock_);
   const Time now = std::min(begins_.next_time(), network_.next_completion());
+  if (now > until) return false;
   if (now == Time::Max()) {
     if (!begins_.empty() || network_.active()) past_horizon_ = true;
     return false;

@@ -82,9 +82,10 @@ class Interpreter {
   bool RunReady();
   [[nodiscard]] std::vector<Finished>& finished() { return finished_; }
 
-  // Processes everything that happens at the next event time; false when nothing is left to happen.
+  // Processes everything that happens at the next event time; false when nothing is left to happen,
+  // or nothing until `until`.
   // REQUIRES: no program can run.
-  bool Advance();
+  bool Advance(Time until = Time::Max());
 
   [[nodiscard]] Time clock() const { return clock_; }
   // Something would happen only after the horizon of simulated time.

@@ -34,6 +34,13 @@ Manner MannerOf(const CollectiveChoice& choice) {
   return {.protocol = choice.protocol, .tree = algorithm != nullptr && algorithm->is_tree};
 }
 
+// The slot of a peer role that is used for the first time.
+std::uint32_t AddSlot(ProgramShape& shape, const Task& task) {
+  std::vector<std::uint32_t>& roles = task.kind == TaskKind::kSend ? shape.sends : shape.receives;
+  roles.push_back(task.role);
+  return static_cast<std::uint32_t>(roles.size() - 1);
+}
+
 ProgramShape ShapeOf(const Program& program, const TaskGraph& graph) {
   ProgramShape shape;
   const auto count = static_cast<std::uint32_t>(program.tasks.size());
@@ -50,21 +57,22 @@ ProgramShape ShapeOf(const Program& program, const TaskGraph& graph) {
         ++shape.collectives[slot];
         break;
       case TaskKind::kSend:
-        slot = SlotOf(shape.sends, task.role);
-        break;
       case TaskKind::kReceive:
-        slot = SlotOf(shape.receives, task.role);
         break;
     }
     shape.slot.push_back(slot);
     if (task.stream >= shape.streams.size()) shape.streams.resize(task.stream + 1U);
-    shape.streams[task.stream].push_back(i);
+    if (!task.unordered) shape.streams[task.stream].push_back(i);
     shape.role_predecessor.push_back(kNone);
     if (task.kind == TaskKind::kCompute) continue;
     const auto [role, new_role] = last_with_role.try_emplace({task.kind, task.role}, kNone);
     if (!new_role) shape.role_predecessor.back() = role->second;
+    if (task.kind != TaskKind::kCollective) {
+      shape.slot.back() = new_role ? AddSlot(shape, task) : shape.slot[role->second];
+    }
     role->second = i;
   }
+  shape.waiters = Waiters(program, shape.role_predecessor);
   return shape;
 }
 
@@ -381,7 +389,7 @@ Result<void> Builder::ConnectPeers() {
     }
     for (std::size_t s = 0; s < shape.receives.size(); ++s) {
       auto id = connect(graph_.peer(RankId(i), shape.receives[s]), RankId(i),
-                        graph_.reverse_role(shape.receives[s]));
+                        graph_.sender_role(RankId(i), shape.receives[s]));
       if (!id) return std::unexpected(id.error());
       problem_.peer_connections[rank.first_receive + s] = *id;
     }

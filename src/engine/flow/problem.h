@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/flow/network.h"
+#include "engine/flow/waiters.h"
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/collective/schedule.h"
 #include "trunkline/engine/engine.h"
@@ -80,7 +81,8 @@ struct ProgramShape {
   // By task: the previous one of the same communicator or peer role, which it starts after;
   // kNoSlot: none.
   std::vector<std::uint32_t> role_predecessor;
-  std::vector<std::vector<std::uint32_t>> streams;  // the tasks of each, in program order
+  std::vector<std::vector<std::uint32_t>> streams;  // the ordered tasks of each, in program order
+  Waiters waiters;
   // By port, then by send: of those with equal numbers the program's order lets only one be busy.
   std::vector<std::uint32_t> exclusive_group;
 };

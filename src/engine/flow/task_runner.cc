@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "trunkline/base/check.h"
 #include "trunkline/collective/tuner.h"
 
 namespace trunkline {
@@ -40,8 +41,14 @@ void TaskRunner::AddRank(std::uint32_t rank) {
   ranks_.push_back({.first_task = static_cast<std::uint32_t>(times_.size()),
                     .first_stream = static_cast<std::uint32_t>(streams_.size()),
                     .first_port = static_cast<std::uint32_t>(ports_.size()),
+                    .first_missing = static_cast<std::uint32_t>(missing_.size()),
                     .first_peer_program = 0});
   times_.resize(times_.size() + shape.slot.size(), {Time(), Time(), kPending});
+  const std::vector<std::uint32_t>& missing = shape.waiters.missing();
+  missing_.insert(missing_.end(), missing.begin(), missing.end());
+  for (std::uint32_t task = 0; task < missing.size(); ++task) {
+    if (missing[task] == 0) ready_tasks_.push_back({rank, task});
+  }
   for (std::uint32_t stream = 0; stream < shape.streams.size(); ++stream) {
     streams_.emplace_back();
     ready_.push_back({rank, stream});
@@ -71,7 +78,9 @@ Result<RunStatus> TaskRunner::Run() {
     if (RunSomething()) continue;
     to_withdraw_.insert(to_withdraw_.end(), ledger_.breached.begin(), ledger_.breached.end());
     if (!to_withdraw_.empty()) return RunStatus::kUnfinished;
-    if (interpreter_.past_horizon() || !interpreter_.Advance()) break;
+    if (interpreter_.past_horizon()) break;
+    const Time next_compute = computes_.empty() ? Time::Max() : computes_.top().time;
+    if (!interpreter_.Advance(next_compute) && !StartCompute()) break;
   }
   if (interpreter_.past_horizon()) {
     return Error("TL1602", "simulated time passes 100 days",
@@ -98,7 +107,47 @@ bool TaskRunner::RunSomething() {
     AdvanceStream(stream.rank, stream.stream);
     return true;
   }
+  if (!ready_tasks_.empty()) {
+    const ReadyTask ready = ready_tasks_.back();
+    ready_tasks_.pop_back();
+    StartUnordered(ready.rank, ready.task);
+    return true;
+  }
   return interpreter_.RunReady();
+}
+
+void TaskRunner::StartUnordered(std::uint32_t rank, std::uint32_t task) {
+  std::uint32_t blocked_on = kNone;
+  Time start = StartOf(rank, task, Time(), blocked_on);
+  TL_CHECK(start >= Time(), "an unordered task starts too early", rank, task, blocked_on);
+  const Program& program = program_of(rank);
+  for (const std::uint32_t other : program.start_dependencies_of(program.tasks[task])) {
+    start = std::max(start, At(rank, other).start);
+  }
+  if (program.tasks[task].kind == TaskKind::kCompute) {
+    computes_.push({start, rank, task});
+  } else {
+    Launch(rank, task, start);
+  }
+}
+
+bool TaskRunner::StartCompute() {
+  if (computes_.empty()) return false;
+  const auto [ready, rank, task] = computes_.top();
+  computes_.pop();
+  Stream& stream = streams_[ranks_[rank].first_stream + program_of(rank).tasks[task].stream];
+  Launch(rank, task, std::max(ready, stream.free));
+  stream.free = At(rank, task).end;
+  return true;
+}
+
+// Tells unordered tasks that something which they wait for has happened.
+void TaskRunner::Release(std::uint32_t rank, std::span<const std::uint32_t> waiters) {
+  for (const std::uint32_t waiter : waiters) {
+    if (--missing_[ranks_[rank].first_missing + waiter] == 0) {
+      ready_tasks_.push_back({rank, waiter});
+    }
+  }
 }
 
 void TaskRunner::AdvanceStream(std::uint32_t rank, std::uint32_t index) {
@@ -112,8 +161,6 @@ void TaskRunner::AdvanceStream(std::uint32_t rank, std::uint32_t index) {
     const Time stream_free = stream.next == 0 ? Time() : At(rank, tasks[stream.next - 1]).end;
     const Time start = StartOf(rank, task, stream_free, stream.blocked_on);
     if (start < Time()) return;
-    times.start = start;
-    times.sent = start;
     Launch(rank, task, start);
     if (!Ended(times)) {
       stream.blocked_on = task;
@@ -147,6 +194,9 @@ void TaskRunner::Launch(std::uint32_t rank, std::uint32_t index, Time start) {
   const Task& task = program_of(rank).tasks[index];
   const FlowProblem::Rank& whole = problem_.ranks[Index(folding_.ranks[rank])];
   const std::uint32_t slot = shape_of(rank).slot[index];
+  At(rank, index).start = start;
+  At(rank, index).sent = start;
+  Release(rank, shape_of(rank).waiters.for_start_of(index));
   const auto connection = [&](std::uint32_t first) {
     return folding_.connection_class[problem_.peer_connections[first + slot]];
   };
@@ -272,6 +322,7 @@ void TaskRunner::TakeFinished(const Interpreter::Finished& finished) {
 void TaskRunner::End(std::uint32_t rank, std::uint32_t task, Time end) {
   At(rank, task).end = end;
   ++tasks_ended_;
+  Release(rank, shape_of(rank).waiters.for_end_of(task));
   const std::size_t count = shape_of(rank).streams.size();
   for (std::uint32_t stream = 0; stream < count; ++stream) {
     if (streams_[ranks_[rank].first_stream + stream].blocked_on == task) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <queue>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,11 +54,13 @@ class TaskRunner {
     std::uint32_t first_task = 0;
     std::uint32_t first_stream = 0;
     std::uint32_t first_port = 0;
+    std::uint32_t first_missing = 0;
     std::uint32_t first_peer_program = 0;  // the interpreter's, for sends, then receives
   };
   struct Stream {
     std::uint32_t next = 0;            // into the program's list for this stream
     std::uint32_t blocked_on = kNone;  // task
+    Time free;                         // of unordered compute tasks
   };
   // A rank's part in the collective that its communicator runs now.
   struct Port {
@@ -74,6 +78,18 @@ class TaskRunner {
     std::uint32_t stream = 0;
   };
 
+  // Unordered tasks that can start.
+  struct ReadyTask {
+    std::uint32_t rank = 0;
+    std::uint32_t task = 0;
+  };
+  struct ReadyCompute {
+    Time time;
+    std::uint32_t rank = 0;
+    std::uint32_t task = 0;
+    auto operator<=>(const ReadyCompute&) const = default;
+  };
+
   // Members of a covered communicator that have joined its next collective.
   struct Joining {
     std::vector<Time> begin;          // by position
@@ -87,6 +103,9 @@ class TaskRunner {
   // When the task can start; before time zero: not known, and `blocked_on` says why.
   Time StartOf(std::uint32_t rank, std::uint32_t task, Time stream_free, std::uint32_t& blocked_on);
   void Launch(std::uint32_t rank, std::uint32_t task, Time start);
+  void StartUnordered(std::uint32_t rank, std::uint32_t task);
+  bool StartCompute();
+  void Release(std::uint32_t rank, std::span<const std::uint32_t> waiters);
   void LaunchCollective(std::uint32_t rank, std::uint32_t task, Time start);
   void Join(std::uint32_t communicator, Participant position, std::uint32_t task, Time begin);
   void TakeFinished(const Interpreter::Finished& finished);
@@ -116,6 +135,11 @@ class TaskRunner {
   std::vector<Port> ports_;
   std::vector<Owner> owners_;  // by the interpreter's program
   std::vector<ReadyStream> ready_;
+  std::vector<std::uint32_t> missing_;  // by task: of what Waiters::missing counts, what is left
+  std::vector<ReadyTask> ready_tasks_;
+  // Unordered compute tasks, by when they became ready: a stream serves them in that order, so each
+  // waits here until nothing can become ready before it.
+  std::priority_queue<ReadyCompute, std::vector<ReadyCompute>, std::greater<>> computes_;
   std::uint64_t tasks_ended_ = 0;
 };
 
