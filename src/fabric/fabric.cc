@@ -1,6 +1,6 @@
 #include "trunkline/fabric/fabric.h"
 
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
 #include <algorithm>
 #include <array>
@@ -119,10 +119,11 @@ std::span<const LinkId> Fabric::out(DeviceId id) const {
 
 std::string Fabric::name(DeviceId id) const {
   const Device& d = device(id);
-  if (d.kind == DeviceKind::kHost) return fmt::format("host-{}", d.node);
-  if (d.kind != DeviceKind::kSwitch)
-    return fmt::format("{}:{}/{}", ToString(d.kind), d.node, d.local);
-  return fmt::format("{}-{}", TierName(d.tier), d.local);
+  if (d.kind == DeviceKind::kHost) return fmt::format(FMT_COMPILE("host-{}"), d.node);
+  if (d.kind != DeviceKind::kSwitch) {
+    return fmt::format(FMT_COMPILE("{}:{}/{}"), ToString(d.kind), d.node, d.local);
+  }
+  return fmt::format(FMT_COMPILE("{}-{}"), TierName(d.tier), d.local);
 }
 
 std::vector<DeviceId> Fabric::Find(std::string_view name) const {

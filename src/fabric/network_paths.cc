@@ -251,6 +251,7 @@ const NetworkPaths::Run& NetworkPaths::RunOf(std::uint32_t switch_index,
                                              std::uint32_t destination) const {
   const auto runs = std::span(runs_).subspan(
       runs_begin_[switch_index], runs_begin_[switch_index + 1] - runs_begin_[switch_index]);
+  if (runs.size() == destinations_.size()) return runs[destination];
   return *std::prev(std::ranges::upper_bound(runs, destination, {}, &Run::destination));
 }
 

@@ -21,6 +21,9 @@ namespace {
 // Names the draws of routing among all users of one seed.
 constexpr std::uint64_t kRoutingStream = 0x726f7574696e67;  // "routing"
 
+// Most paths are no longer: six cables between leaf, spine and core, and the buses of two servers.
+constexpr std::size_t kUsualHops = 16;
+
 // Whether the trunks between the same two tiers are alike in size. An even split over all minimal
 // paths then loads the links of every trunk evenly; where cables are missing it may not.
 bool TrunksAreAlike(const Fabric& fabric) {
@@ -162,8 +165,12 @@ std::size_t Router::Tables::AppendNetwork(DeviceId src, DeviceId dst, std::uint6
     const NetworkPaths::Ports ports = network_.Next(at, dst, scratch);
     if (!split && IsSplit(ports)) split = path.size();
     view.ports = static_cast<std::uint32_t>(ports.links.size());
-    path.push_back(ports.links[view.ports == 1 ? 0 : policy_.choose(view)]);
-    view.label /= view.ports;
+    if (view.ports == 1) {
+      path.push_back(ports.links.front());
+    } else {
+      path.push_back(ports.links[policy_.choose(view)]);
+      view.label /= view.ports;
+    }
     ++view.hop;
   }
   return split.value_or(path.size());
@@ -259,6 +266,7 @@ Result<std::vector<LinkId>> Router::FindPath(DeviceId src, DeviceId dst, std::ui
   const auto legs = tables_->FindLegs(src, dst);
   if (!legs) return std::unexpected(legs.error());
   std::vector<LinkId> path;
+  path.reserve(kUsualHops);
   tables_->AppendInside(src, legs->from_source, path);
   if (legs->crosses_network) {
     tables_->AppendNetwork(legs->source_nic, legs->destination_nic, flow, path);
@@ -271,6 +279,7 @@ Result<Route> Router::FindRoute(DeviceId src, DeviceId dst, std::uint64_t flow) 
   const auto legs = tables_->FindLegs(src, dst);
   if (!legs) return std::unexpected(legs.error());
   std::vector<LinkId> path;
+  path.reserve(kUsualHops);
   Route route;
   tables_->AppendInside(src, legs->from_source, path);
   std::size_t split = path.size();
