@@ -62,18 +62,23 @@ void AddSpans(const TaskGraph& graph, const StepRun& run, std::vector<RankId> re
     const StepRun::Rank& rank =
         own != by_id.end() ? *own->second : *by_program.at(graph.program_of(id));
     const auto first = static_cast<std::ptrdiff_t>(timeline.spans.size());
-    for (std::uint32_t i = 0; i < rank.times.size(); ++i) {
-      if (rank.times[i].end == StepRun::kUnknown) continue;
-      const Task& task = rank.program->tasks[i];
-      timeline.spans.push_back({.rank = id,
-                                .task = i,
-                                .stream = task.stream,
-                                .label = task.label,
-                                .start = rank.times[i].start,
-                                .end = rank.times[i].end});
+    for (std::size_t stream = 0; stream < graph.streams().size(); ++stream) {
+      const auto middle = static_cast<std::ptrdiff_t>(timeline.spans.size());
+      for (std::uint32_t i = 0; i < rank.times.size(); ++i) {
+        const Task& task = rank.program->tasks[i];
+        if (task.stream != stream || rank.times[i].end == StepRun::kUnknown) continue;
+        timeline.spans.push_back({.rank = id,
+                                  .task = i,
+                                  .stream = task.stream,
+                                  .label = task.label,
+                                  .start = rank.times[i].start,
+                                  .end = rank.times[i].end});
+      }
+      // A stream runs its tasks in order.
+      std::ranges::inplace_merge(
+          timeline.spans.begin() + first, timeline.spans.begin() + middle, timeline.spans.end(), {},
+          [](const TaskSpan& span) { return std::pair(span.start, span.task); });
     }
-    std::ranges::sort(timeline.spans.begin() + first, timeline.spans.end(), {},
-                      [](const TaskSpan& span) { return std::pair(span.start, span.task); });
   }
 }
 

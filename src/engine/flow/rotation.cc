@@ -47,7 +47,8 @@ class Automorphism {
 bool Automorphism::MapDevice(DeviceId from, DeviceId to) {
   DeviceId& image = device_[Index(from)];
   if (image != kNoDevice) return image == to;
-  if (device_taken_[Index(to)] != 0 || fabric_.device(from).kind != fabric_.device(to).kind) {
+  if (device_taken_[Index(to)] != 0 || fabric_.device(from).kind != fabric_.device(to).kind ||
+      fabric_.device(from).latency != fabric_.device(to).latency) {
     return false;
   }
   image = to;
@@ -61,7 +62,7 @@ bool Automorphism::MapLink(LinkId from, LinkId to) {
   const Link& image = fabric_.link(to);
   link_[Index(from)] = to;
   link_taken_[Index(to)] = 1;
-  return link.rate == image.rate && link.kind == image.kind;
+  return link.rate == image.rate && link.kind == image.kind && link.latency == image.latency;
 }
 
 bool Automorphism::MapCable(LinkId from, LinkId to) {
@@ -132,7 +133,8 @@ std::optional<Rotation> Finder::Try(std::uint32_t period) const {
   return rotation;
 }
 
-// The routes from one rank on each switch to all others speak for those of its neighbours there.
+// The routes from one rank on each switch to all others speak for those of its neighbours there. A
+// static route is one path, and links that are alike have its limit and latency.
 bool Finder::Commutes(const Rotation& rotation) const {
   std::vector<char> seen(fabric_.device_count(), 0);
   for (std::uint32_t source = 0; source < rotation.period; ++source) {
@@ -148,21 +150,14 @@ bool Finder::Commutes(const Rotation& rotation) const {
 
 bool Finder::Commutes(const Rotation& rotation, std::uint32_t source,
                       std::uint32_t destination) const {
-  const auto first = router_.FindRoute(endpoint(source), endpoint(destination), 0);
+  const auto first = router_.FindPath(endpoint(source), endpoint(destination), 0);
   if (!first) return false;
-  std::vector<Hop> expected = first->hops;
+  std::vector<LinkId> expected = *first;
   for (std::uint32_t turn = 1; turn <= rotation.turns; ++turn) {
     const std::uint32_t moved = turn * rotation.period;
-    for (Hop& hop : expected) hop.resource = Fabric::resource(rotation.image[Index(hop.resource)]);
-    const auto route =
-        router_.FindRoute(endpoint(source + moved), endpoint(destination + moved), 0);
-    const auto same = [](const Hop& a, const Hop& b) {
-      return a.resource == b.resource && a.weight == b.weight;
-    };
-    if (!route || route->latency != first->latency || route->limit != first->limit ||
-        !std::ranges::equal(route->hops, expected, same)) {
-      return false;
-    }
+    for (LinkId& link : expected) link = rotation.image[Index(link)];
+    const auto path = router_.FindPath(endpoint(source + moved), endpoint(destination + moved), 0);
+    if (!path || *path != expected) return false;
   }
   return true;
 }
