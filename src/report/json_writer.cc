@@ -1,13 +1,22 @@
 #include "report/json_writer.h"
 
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace trunkline {
 namespace {
+
+// Characters that JSON takes as they are, by code.
+constexpr auto kIsPlain = [] {
+  std::array<bool, 256> plain{};
+  for (unsigned char c = ' '; c <= '~'; ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
 
 std::string ExactDecimal(Time time, int digits) {
   std::int64_t unit = 1;
@@ -65,24 +74,33 @@ void JsonWriter::Key(std::string_view key) {
   after_key_ = true;
 }
 
-void JsonWriter::Value(std::int64_t value) { Raw(fmt::format("{}", value)); }
-void JsonWriter::Value(std::uint64_t value) { Raw(fmt::format("{}", value)); }
+void JsonWriter::Value(std::int64_t value) {
+  const fmt::format_int text(value);
+  Raw({text.data(), text.size()});
+}
+
+void JsonWriter::Value(std::uint64_t value) {
+  const fmt::format_int text(value);
+  Raw({text.data(), text.size()});
+}
+
 void JsonWriter::Value(Time value) { Raw(ExactSeconds(value)); }
 
 void JsonWriter::Value(double value) {
-  if (std::isfinite(value)) {
-    Raw(fmt::format("{}", value));
-  } else {
+  if (!std::isfinite(value)) {
     Null();
+    return;
   }
+  Separate();
+  fmt::format_to(std::back_inserter(text_), FMT_COMPILE("{}"), value);
 }
 
 void JsonWriter::Value(std::string_view value) {
-  const bool plain = std::ranges::all_of(
-      value, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-  if (plain) {
+  if (std::ranges::all_of(value, [](char c) { return kIsPlain[static_cast<unsigned char>(c)]; })) {
     Separate();
-    text_.append("\"").append(value) += '"';
+    const std::size_t begin = text_.size();
+    text_.resize(begin + value.size() + 2, '"');
+    value.copy(text_.data() + begin + 1, value.size());
   } else {
     Raw(nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }

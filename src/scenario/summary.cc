@@ -15,29 +15,31 @@ constexpr std::size_t kLinksKept = 1'000;
 void SummariseLinks(RunResult& result) {
   const Fabric& fabric = *result.fabric;
   const double seconds = result.time.seconds();
-  result.links.clear();
+  std::vector<std::pair<double, LinkUse>> uses;  // with the utilisation
+  uses.reserve(result.timeline.links.size());
   for (const LinkUse& use : result.timeline.links) {
+    const double could = fabric.link(use.link).rate.bytes_per_second() * seconds;
+    uses.emplace_back(seconds > 0 ? static_cast<double>(use.wire_bytes) / could : 0.0, use);
+  }
+  result.links_total = uses.size();
+  const std::size_t kept = std::min(kLinksKept, uses.size());
+  std::partial_sort(uses.begin(), uses.begin() + static_cast<std::ptrdiff_t>(kept), uses.end(),
+                    [](const auto& a, const auto& b) {
+                      if (a.first != b.first) return a.first > b.first;
+                      return a.second.link < b.second.link;
+                    });
+  uses.resize(kept);
+  result.links.clear();
+  result.links.reserve(kept);
+  for (const auto& [utilisation, use] : uses) {
     const Link& link = fabric.link(use.link);
     LinkRow row;
     row.link = use.link;
+    row.from = fabric.name(link.from);
+    row.to = fabric.name(link.to);
+    row.utilisation = utilisation;
     row.bytes = use.wire_bytes;
-    if (seconds > 0) {
-      row.utilisation =
-          static_cast<double>(use.wire_bytes) / (link.rate.bytes_per_second() * seconds);
-    }
     result.links.push_back(std::move(row));
-  }
-  result.links_total = result.links.size();
-  const std::size_t kept = std::min(kLinksKept, result.links.size());
-  std::partial_sort(result.links.begin(), result.links.begin() + static_cast<std::ptrdiff_t>(kept),
-                    result.links.end(), [](const LinkRow& a, const LinkRow& b) {
-                      if (a.utilisation != b.utilisation) return a.utilisation > b.utilisation;
-                      return a.link < b.link;
-                    });
-  result.links.resize(kept);
-  for (LinkRow& row : result.links) {
-    row.from = fabric.name(fabric.link(row.link).from);
-    row.to = fabric.name(fabric.link(row.link).to);
   }
 }
 
