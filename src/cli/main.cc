@@ -27,12 +27,13 @@ void PrepareHeap() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);        // the largest that glibc takes
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   mallopt(M_TOP_PAD, kRoom);
-  // Skips what is left of the page on which the heap now ends.
+  // A block that is never touched, from where the heap ends to where huge pages can begin.
   const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0));
-  static void* const skipped = std::malloc(kHugePage - end % kHugePage);
-  if (skipped == nullptr) return;
-  madvise(reinterpret_cast<void*>(end + kHugePage - end % kHugePage), kRoom - kHugePage,
-          MADV_HUGEPAGE);
+  const std::uintptr_t size = 2 * kHugePage - end % kHugePage;
+  static void* const block = std::malloc(size);
+  if (block == nullptr) return;
+  const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(block) + size) | (kHugePage - 1);
+  madvise(reinterpret_cast<void*>(begin + 1), kRoom - kHugePage, MADV_HUGEPAGE);
 #endif
 }
 
