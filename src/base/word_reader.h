@@ -35,6 +35,7 @@ class WordReader {
   bool Next();
   [[nodiscard]] std::span<const Word> words() const { return words_; }
   [[nodiscard]] int line() const { return line_; }
+  [[nodiscard]] const std::string& file() const { return file_; }
 
   // Notes a problem at a word of the line, at the line's `index`-th word or just behind its last,
   // or of the whole file.

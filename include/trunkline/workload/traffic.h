@@ -44,7 +44,7 @@ struct TrafficTrigger {
 
 // Point-to-point messages, from a generator or a file.
 struct TrafficWorkload {
-  std::vector<TrafficFlow> flows;  // those without a trigger by start
+  std::vector<TrafficFlow> flows;  // in the order of the file or, generated, of starts
   std::vector<TrafficTrigger> triggers;
   std::vector<std::string> jobs;
   std::uint32_t ranks = 0;
@@ -54,6 +54,7 @@ struct TrafficWorkload {
   // Payload that was asked for, as a share of what the sending hosts' links carry in bits; the
   // greatest of all jobs. 0: not defined.
   double offered_load = 0;
+  Diagnostics warnings;  // what of the input was not read
 };
 
 // --- Generators ---------------------------------------------------------------------------------
