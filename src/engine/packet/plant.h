@@ -95,7 +95,7 @@ struct Lane {
     std::uint32_t bytes = 0;
   };
   std::uint32_t available = 0;
-  bool starved = false;     // a packet waits, and no return is under way
+  bool starved = false;     // a packet waits for room
   std::uint32_t first = 0;  // of the returns that are not counted yet
   std::vector<Return> returns;
 };

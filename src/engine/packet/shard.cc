@@ -107,6 +107,15 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
 }
 
 template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::CatchUpTo(Time limit) {
+  const std::int64_t now = std::exchange(now_, limit.ps() - 1);
+  for (std::uint32_t link = 0; link < due_.size(); ++link) {
+    if (due_[link] != 0) CatchUp(link);
+  }
+  now_ = now;
+}
+
+template <typename Queue, bool kFused>
 PacketCounters Shard<Queue, kFused>::counters() const {
   const auto hops = [&](PacketKind kind) { return hops_[static_cast<std::size_t>(kind)]; };
   PacketCounters counters = counters_;

@@ -71,6 +71,10 @@ class Shard {
   // Handles events before `limit`, at most `count`; the number handled.
   std::uint64_t Run(Time limit, std::uint64_t count);
 
+  // Has every port send what it sends before `limit`, so that counters and queues can be read as of
+  // then. REQUIRES: Run(limit, …) has handled all events before.
+  void CatchUpTo(Time limit);
+
   [[nodiscard]] Time now() const { return Time::Picoseconds(now_); }
   [[nodiscard]] PacketCounters counters() const;
   [[nodiscard]] std::uint64_t events() const { return events_; }

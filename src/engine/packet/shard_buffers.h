@@ -173,11 +173,6 @@ void Shard<Queue, kFused>::SendPause(std::uint32_t link, std::uint32_t traffic_c
   ++counters_.packets.control;
   ++(pause ? counters_.pauses : counters_.resumes);
   Port& port = ports_[back];
-  if (port.busy_until <= now_ && port.wake != now_) {
-    Transmit(back, id);
-    if (port.waiting != 0) SetWake(back, port.busy_until);
-    return;
-  }
   // Ahead of everything but PAUSE frames that wait already, whose order counts.
   PacketQueue& queue = plant_.queues[plant_.QueueOf(back, control_)];
   const auto bit = static_cast<std::uint8_t>(1U << control_);
@@ -211,7 +206,9 @@ void Shard<Queue, kFused>::OnPause(std::uint32_t link, const Packet& packet) {
   port.paused = static_cast<std::uint8_t>(port.paused & ~packet.psn);
   if (port.busy_until <= now_) {
     Serve(back);
-  } else if (!CatchesUp(port)) {
+  } else if (CatchesUp(port)) {
+    due_[back] = port.waiting != 0 ? 1 : 0;
+  } else {
     SetWake(back, port.busy_until);
   }
 }
@@ -234,14 +231,12 @@ bool Shard<Queue, kFused>::TakeCredit(std::uint32_t link, const Packet& packet) 
   const std::uint32_t wanted = Credits(packet.wire);
   if (lane.available >= wanted) {
     lane.available -= wanted;
+    lane.starved = false;
     return true;
   }
   ++counters_.credit_stalls;
-  if (lane.first < lane.returns.size()) {
-    SetWake(link, lane.returns[lane.first].time);
-  } else {
-    lane.starved = true;
-  }
+  lane.starved = true;
+  if (lane.first < lane.returns.size()) SetWake(link, lane.returns[lane.first].time);
   return false;
 }
 
@@ -260,9 +255,7 @@ void Shard<Queue, kFused>::ReturnCredit(const Packet& packet, std::uint32_t link
   auto place = lane.returns.end();
   while (place != lane.returns.begin() + lane.first && std::prev(place)->time > known) --place;
   lane.returns.insert(place, {known, Credits(packet.wire)});
-  if (!lane.starved) return;
-  lane.starved = false;
-  SetWake(link, known);
+  if (lane.starved) SetWake(link, known);
 }
 
 }  // namespace trunkline
