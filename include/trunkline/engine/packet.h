@@ -35,7 +35,7 @@ struct PacketInput {
 struct PacketCounts {
   std::uint64_t data = 0;
   std::uint64_t ack = 0;      // acknowledgements, negative ones included
-  std::uint64_t control = 0;  // congestion notifications, PAUSE and RESUME
+  std::uint64_t control = 0;  // congestion notifications, read requests, PAUSE and RESUME
 };
 struct PacketCounters {
   PacketCounts packets;  // sent by endpoints and, PAUSE and RESUME, switches
@@ -46,7 +46,9 @@ struct PacketCounters {
   std::uint64_t pauses = 0;
   std::uint64_t resumes = 0;
   std::uint64_t retransmissions = 0;
+  std::uint64_t refused = 0;  // data that came again or, under go-back-N, out of order
   std::uint64_t timeouts = 0;
+  std::uint64_t failures = 0;  // queue pairs whose retries were exceeded
   std::uint64_t credit_stalls = 0;
   std::int64_t delivered_bytes = 0;  // payload
 };

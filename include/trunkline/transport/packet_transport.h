@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "trunkline/base/units.h"
 #include "trunkline/transport/congestion_control.h"
@@ -20,9 +21,20 @@ struct PacketTransport {
   Bytes ack_bytes{84};        // wire bytes of an acknowledgement or notification
   std::uint32_t ack_every =
       16;  // packets an acknowledgement covers; the last of a message asks for one
+  // The sender is busy for so long before the first packet of a message (doorbell, descriptor).
+  Time message_overhead;
   LossRecovery recovery = LossRecovery::kGoBackN;
+  // kSelectiveRepeat: a packet that so many later ones have overtaken is lost. None: the first one
+  // tells where all packets of a queue pair take one path, and none does where they do not.
+  std::optional<std::uint32_t> loss_distance;
+  // Without news for so long, a sender repeats what is unacknowledged; doubled with every timeout
+  // in a row. IRN (Mittal et al., Revisiting Network Support for RDMA, SIGCOMM 2018, section 3.1)
+  // has a shorter one where fewer than low_timeout_packets are in flight, so that repeating costs
+  // little.
   Time retransmit_timeout = Time::Microseconds(4000);
-  std::uint8_t retry_limit = 7;
+  std::optional<Time> low_timeout;
+  std::uint32_t low_timeout_packets = 3;
+  std::uint8_t retry_limit = 7;  // timeouts in a row; one more is an error of the queue pair
   Time notification_interval = Time::Microseconds(50);  // between CNPs of one queue pair
   CongestionPolicy policy;
   std::shared_ptr<const void> policy_parameters;

@@ -11,10 +11,11 @@ enum class PacketKind : std::uint8_t {
   kAck,           // cumulative: everything before `psn` has arrived
   kNack,          // the receiver misses `psn`
   kNotification,  // congestion notification (CNP)
+  kRead,          // a receiver asks for data: request number `psn`, `arrived` bytes
   kPause,         // PFC: `psn` is the mask of classes
   kResume,
 };
-inline constexpr std::size_t kPacketKinds = 6;
+inline constexpr std::size_t kPacketKinds = 7;
 
 // A packet wherever it is: in a queue, on a wire. One cache line.
 struct alignas(64) Packet {
@@ -36,10 +37,12 @@ struct alignas(64) Packet {
   std::uint8_t traffic_class = 0;
   std::uint8_t hop = 0;  // index of the next link in its path
   std::uint8_t flags = 0;
-  std::uint32_t ingress = 0;    // the link it came in by: whose buffer holds it
-  std::uint32_t received = 0;   // ACK: packets that have arrived so far
-  std::uint16_t marked = 0;     // ACK: of the packets it acknowledges
-  std::uint16_t telemetry = 0;  // hops written so far
+  std::uint32_t ingress = 0;   // the link it came in by: whose buffer holds it
+  std::uint32_t received = 0;  // ACK: packets that have arrived so far
+  std::uint16_t marked = 0;    // ACK: of the packets it acknowledges
+  // ACK, beyond the packets before `psn`: of those from psn + ahead on, which have arrived.
+  std::uint16_t ahead = 0;
+  std::uint64_t arrived = 0;
 };
 static_assert(sizeof(Packet) == 64);
 

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/packet/packet.h"
 #include "engine/packet/port_table.h"
+#include "engine/packet/psn_set.h"
 #include "engine/packet/wire_clock.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/fabric/switch_model.h"
@@ -114,14 +118,26 @@ struct Sender {
   std::uint32_t message = kNoIndex;         // the one that next_psn is of
   std::uint32_t unacknowledged = kNoIndex;  // the oldest
   std::uint32_t last_message = kNoIndex;
-  std::uint32_t resend = kNoIndex;  // first of the packets to send again, in order
-  std::int64_t next_send = 0;       // pacing
-  std::int64_t last_progress = 0;   // when an acknowledgement last moved `acked`
+  std::uint32_t sent = 0;             // one past the newest packet that was ever sent
+  std::uint32_t lost = 0;             // packets known to be lost and not sent again yet
+  std::uint32_t recovery = kNoIndex;  // its Recovery, once anything was lost or overtaken
+  std::uint32_t entropy = 0;          // packets sent so far, where each takes its own path
+  std::uint32_t requests = 0;         // reads that it has answered
+  std::int64_t next_send = 0;         // pacing
+  std::int64_t last_progress = 0;     // when an acknowledgement last moved `acked`
   std::uint8_t traffic_class = 0;
   std::uint8_t state = kIdle;
-  bool timer = false;  // a kTimeout is pending
+  bool timer = false;   // a kTimeout is pending
+  bool failed = false;  // retries are exceeded
   std::uint8_t retries = 0;
   FlowControl control;
+};
+
+// What the sender of a selective-repeat queue pair knows of the packets beyond `acked`.
+struct Recovery {
+  PsnSet arrived;
+  PsnSet lost;               // and not sent again yet
+  std::uint32_t judged = 0;  // packets before have been judged arrived or lost
 };
 
 // A message on its way: packets [first, end) of its queue pair.
@@ -140,7 +156,28 @@ struct Receiver {
   std::uint16_t marked = 0;          // of those
   bool nacked = false;               // the gap at `expected` has been reported
   std::uint32_t reorder = kNoIndex;  // its ReorderWindow, once anything came early
+  std::uint32_t reader = kNoIndex;   // its Reader, once it has read anything
   std::int64_t next_notification = 0;
+};
+
+// A receiver that reads: its requests, and whether they are heard.
+struct Reader {
+  std::vector<std::int64_t> bytes;  // by request
+  std::uint32_t asked = 0;          // requests sent
+  std::uint32_t served = 0;         // requests whose data is whole
+  std::int64_t ready = 0;           // when the newest request has been prepared
+  std::int64_t last_progress = 0;
+  std::uint32_t heard = 0;  // packets that had arrived by then
+  std::uint8_t retries = 0;
+  bool timer = false;
+  bool failed = false;
+};
+
+// What switches on the way have written into a packet.
+struct Telemetry {
+  std::array<TelemetryHop, kMaxTelemetryHops> hops;
+  std::size_t count = 0;
+  [[nodiscard]] std::span<const TelemetryHop> view() const { return std::span(hops).first(count); }
 };
 
 // Where a queue pair's packets go, for switches that choose hop by hop.
@@ -166,8 +203,12 @@ struct Nic {
       return time != other.time ? time > other.time : sender > other.sender;
     }
   };
-  std::uint32_t ring = kNoIndex;  // last of the circular list of senders that may send now
-  std::vector<Paced> paced;       // a min-heap of those whose pace has them wait
+  // By class, the last of the circular list of senders that may send now.
+  std::array<std::uint32_t, 8> rings{kNoIndex, kNoIndex, kNoIndex, kNoIndex,
+                                     kNoIndex, kNoIndex, kNoIndex, kNoIndex};
+  std::uint8_t ready = 0;    // a bit for each class whose ring is not empty
+  std::uint8_t turn = 0;     // the class served last
+  std::vector<Paced> paced;  // a min-heap of those whose pace has them wait
 };
 
 // Everything that packets cross and endpoints remember.

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
-#include <vector>
+
+#include "engine/packet/psn_set.h"
 
 namespace trunkline {
 
@@ -11,32 +11,23 @@ class ReorderWindow {
  public:
   // Notes packet `psn` >= `expected`; false when it had arrived before.
   bool Insert(std::uint32_t expected, std::uint32_t psn, bool last) {
-    const std::uint32_t ahead = psn - expected;
-    if (ahead >= bits_.size()) Grow(expected, ahead);
-    std::uint8_t& bit = bits_[psn & (bits_.size() - 1)];
-    if (bit != 0) return false;
-    bit = last ? 2 : 1;
+    if (!arrived_.Insert(expected, psn)) return false;
+    if (last) last_.Insert(expected, psn);
     return true;
   }
   // Takes packet `expected` out if it has arrived: 0 it has not, 1 it has, 2 it ends a message.
   std::uint8_t TakeNext(std::uint32_t expected) {
-    if (bits_.empty()) return 0;
-    return std::exchange(bits_[expected & (bits_.size() - 1)], std::uint8_t{0});
+    if (!arrived_.Erase(expected)) return 0;
+    return last_.Erase(expected) ? 2 : 1;
+  }
+  // Bit i: packet psn + i has arrived.
+  [[nodiscard]] std::uint64_t Arrived(std::uint32_t expected, std::uint32_t psn) const {
+    return arrived_.Word(expected, psn);
   }
 
  private:
-  void Grow(std::uint32_t expected, std::uint32_t ahead) {
-    std::size_t size = bits_.empty() ? 64 : bits_.size();
-    while (size <= ahead) size *= 2;
-    std::vector<std::uint8_t> grown(size, 0);
-    for (std::size_t i = 0; i < bits_.size(); ++i) {
-      const auto psn = expected + static_cast<std::uint32_t>(i);
-      grown[psn & (size - 1)] = bits_[psn & (bits_.size() - 1)];
-    }
-    bits_ = std::move(grown);
-  }
-
-  std::vector<std::uint8_t> bits_;  // by psn modulo a power of two
+  PsnSet arrived_;
+  PsnSet last_;
 };
 
 }  // namespace trunkline

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "engine/packet/shard_buffers.h"
-#include "engine/packet/shard_endpoints.h"
 #include "engine/packet/shard_forwarding.h"
+#include "engine/packet/shard_receiving.h"
+#include "engine/packet/shard_recovery.h"
+#include "engine/packet/shard_sending.h"
 
 namespace trunkline {
 
@@ -23,7 +25,7 @@ void Shard<Queue, kFused>::Handle(const PacketEvent& event) {
       OnRefresh(event.entity());
       break;
     case PacketEventKind::kTimeout:
-      OnTimeout(event.entity());
+      OnTimeout(event.entity(), event.payload());
       break;
     case PacketEventKind::kPost:
       application_.OnPost(event.entity(), now());
@@ -44,6 +46,9 @@ void Shard<Queue, kFused>::DeliverNotices() {
         break;
       case Notice::Kind::kDelivered:
         application_.OnDelivered(notice.queue_pair, notice.time);
+        break;
+      case Notice::Kind::kFailed:
+        application_.OnError(notice.queue_pair, notice.time);
         break;
       case Notice::Kind::kAcknowledged:
         application_.OnAcknowledged(notice.queue_pair, notice.time);
@@ -121,8 +126,8 @@ PacketCounters Shard<Queue, kFused>::counters() const {
   PacketCounters counters = counters_;
   counters.hops = {.data = hops(PacketKind::kData),
                    .ack = hops(PacketKind::kAck) + hops(PacketKind::kNack),
-                   .control = hops(PacketKind::kNotification) + hops(PacketKind::kPause) +
-                              hops(PacketKind::kResume)};
+                   .control = hops(PacketKind::kNotification) + hops(PacketKind::kRead) +
+                              hops(PacketKind::kPause) + hops(PacketKind::kResume)};
   return counters;
 }
 

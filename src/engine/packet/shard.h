@@ -21,6 +21,9 @@ class PacketApplication {
   virtual void OnDelivered(std::uint32_t queue_pair, Time now) = 0;
   // The sender knows that its oldest unacknowledged message has arrived.
   virtual void OnAcknowledged(std::uint32_t queue_pair, Time now) = 0;
+  // Retries are exceeded: the queue pair sends no more, and what it has not acknowledged never will
+  // be.
+  virtual void OnError(std::uint32_t /*queue_pair*/, Time /*now*/) {}
   // The last bit of a message leaves its NIC at `end`, which may be later than now.
   virtual void OnSent(std::uint32_t queue_pair, Time end) = 0;
   // A moment asked for by PostAt.
@@ -49,13 +52,23 @@ class Shard {
         cables_(plant.cables.data()),
         switches_(plant.switches.data()),
         due_(plant.ports.size(), 0),
+        frame_((plant.transport.mtu + plant.transport.packet_overhead).count()),
+        packet_overhead_(plant.transport.packet_overhead.count()),
+        message_overhead_(plant.transport.message_overhead.ps()),
+        loss_distance_(plant.transport.loss_distance.value_or(
+            plant.forwarding == Forwarding::kSource ? 1 : kNoIndex)),
+        any_order_(plant.transport.recovery == LossRecovery::kSelectiveRepeat),
+        gaps_tell_(any_order_ && plant.can_lose && loss_distance_ != kNoIndex),
+        observed_(plant.switches_model.marking || plant.transport.policy.needs_telemetry),
         credits_(!plant.lanes.empty()),
         cut_through_(plant.switches_model.cut_through),
         catch_up_(!credits_ && !cut_through_),
         reserved_(static_cast<std::uint32_t>(plant.switches_model.pause.reserved.count())),
         alpha_(static_cast<std::int64_t>(plant.switches_model.pause.alpha * kAlphaOne)),
         classes_(plant.switches_model.classes),
-        control_(plant.control_class()) {}
+        control_(plant.control_class()) {
+    if (plant.transport.policy.needs_telemetry) telemetry_.resize(1024);
+  }
 
   // Has OnPost(entity) called at `time`. REQUIRES: time >= now().
   void PostAt(std::uint32_t entity, Time time) {
@@ -63,6 +76,9 @@ class Shard {
   }
   // Appends a message of `bytes` to a queue pair at now().
   void Post(std::uint32_t queue_pair, std::int64_t bytes);
+  // Has the receiver of a queue pair read `bytes` from its sender: a request goes there, and the
+  // data comes as a message. REQUIRES: the queue pair carries nothing else.
+  void PostRead(std::uint32_t queue_pair, std::int64_t bytes);
 
   // The next event's time; Time::Max() when nothing is left to happen.
   [[nodiscard]] Time next_time() {
@@ -107,7 +123,9 @@ class Shard {
   [[nodiscard]] std::uint32_t NextLink(Packet& packet, std::uint32_t at);
   [[nodiscard]] std::uint32_t Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
                                      std::uint32_t entropy);
+  void Observe(const Port& port, std::uint32_t link, std::uint32_t id);
   void Mark(const Port& port, std::uint32_t link, Packet& packet);
+  void StartTelemetry(std::uint32_t id);
 
   // shard_buffers.h: room, PAUSE and credits.
   bool Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out);
@@ -124,26 +142,60 @@ class Shard {
   [[nodiscard]] bool TakeCredit(std::uint32_t link, const Packet& packet);
   void ReturnCredit(const Packet& packet, std::uint32_t link, std::int64_t time);
 
-  // shard_endpoints.h: NICs and queue pairs.
-  void Receive(std::uint32_t link, std::uint32_t id);
-  void ReceiveData(std::uint32_t link, std::uint32_t id);
-  void SlowDown(std::uint32_t link, const Packet& data);
-  void Answer(std::uint32_t link, std::uint32_t id, PacketKind kind);
-  void ReceiveAck(const Packet& packet);
-  void ReceiveNack(const Packet& packet);
-  void OnTimeout(std::uint32_t queue_pair);
-  void GoBack(Sender& sender, std::uint32_t psn);
+  // shard_sending.h: NICs and the senders of queue pairs.
+  struct Frame {
+    std::uint32_t psn;
+    std::uint16_t payload;
+    bool last;   // of its message
+    bool again;  // it has been sent before
+  };
+  void Append(std::uint32_t queue_pair, std::int64_t bytes, std::int64_t overhead);
   bool ServeNic(std::uint32_t link);
-  void SendNext(std::uint32_t index, std::uint32_t link);
+  [[nodiscard]] Frame NextFrame(const Sender& sender) const;
+  void Send(std::uint32_t index, std::uint32_t link, const Frame& frame);
   void Ready(std::uint32_t index);
+  void Line(Nic& nic, std::uint32_t index, std::int64_t idle);
   void AppendToRing(Nic& nic, std::uint32_t index);
+  void PopRing(Nic& nic, std::uint8_t traffic_class);
   [[nodiscard]] bool MaySend(const Sender& sender) const;
   [[nodiscard]] std::int64_t InFlight(const Sender& sender) const;
+
+  // shard_receiving.h: the receivers of queue pairs.
+  void Receive(std::uint32_t link, std::uint32_t id);
+  void ReceiveData(std::uint32_t link, std::uint32_t id);
+  bool Accept(Receiver& receiver, const Packet& packet);
+  void Deliver(const Receiver& receiver, std::uint32_t queue_pair);
+  void SlowDown(std::uint32_t link, std::uint32_t data);
+  void Answer(std::uint32_t link, std::uint32_t id, PacketKind kind);
+  void SendControl(std::uint32_t out, std::uint32_t id);
+
+  // shard_recovery.h: acknowledgements, losses, timers and reads.
+  static constexpr std::uint32_t kSenderTimer = 0;  // payloads of kTimeout
+  static constexpr std::uint32_t kReadRequest = 1;
+  static constexpr std::uint32_t kReaderTimer = 2;
+  void ReceiveAnswer(std::uint32_t id);
+  void TellAcknowledged(std::uint32_t index, std::uint32_t id, std::int64_t newly);
+  void TellLost(std::uint32_t index, std::uint32_t packets, bool timeout, bool trimmed);
+  void Advance(std::uint32_t index, std::uint32_t psn);
+  void Continue(Sender& sender, std::uint32_t psn);
+  bool GoBack(Sender& sender, std::uint32_t psn);
+  Recovery& RecoveryOf(Sender& sender);
+  std::uint32_t Lose(Sender& sender, std::uint32_t from, std::uint32_t to);
+  std::uint32_t Learn(Sender& sender, const Packet& packet);
+  [[nodiscard]] std::int64_t TimeoutOf(const Sender& sender) const;
   void ArmTimer(std::uint32_t index);
+  void OnTimeout(std::uint32_t queue_pair, std::uint32_t what);
+  void OnSenderTimer(std::uint32_t index);
+  void Fail(std::uint32_t index);
+  void OnReadRequest(std::uint32_t queue_pair);
+  void SendRead(std::uint32_t queue_pair, std::uint32_t request);
+  void ReceiveRead(const Packet& packet);
+  void ArmReader(std::uint32_t queue_pair);
+  void OnReaderTimer(std::uint32_t queue_pair);
 
   // What the application hears when the event has been handled.
   struct Notice {
-    enum class Kind : std::uint8_t { kSent, kDelivered, kAcknowledged };
+    enum class Kind : std::uint8_t { kSent, kDelivered, kAcknowledged, kFailed };
     Kind kind;
     std::uint32_t queue_pair;
     Time time;
@@ -159,12 +211,23 @@ class Shard {
   Queue queue_;
   PacketPool packets_;
   std::vector<ReorderWindow> reorder_;
+  std::vector<Recovery> recoveries_;
+  std::vector<Reader> readers_;
+  std::vector<Telemetry> telemetry_;       // by packet; empty: the policy needs none
+  std::vector<Telemetry> last_telemetry_;  // by queue pair: of its newest acknowledgement
   std::vector<std::uint32_t> free_messages_;
   // What every hop touches, without the way through the plant. None of these arrays grows.
   Port* ports_;
   const Cable* cables_;
   Switch* switches_;
   std::vector<std::uint8_t> due_;  // by link: packets wait, and the port has no event for them
+  std::int64_t frame_;             // a full packet on the wire
+  std::int64_t packet_overhead_;   // bytes
+  std::int64_t message_overhead_;  // ps
+  std::uint32_t loss_distance_;    // PacketTransport::loss_distance; kNoIndex: gaps tell nothing
+  bool any_order_;                 // receivers take packets in any order
+  bool gaps_tell_;                 // packets overtaken are lost
+  bool observed_;                  // packets are marked or written into as they leave
   bool credits_;
   bool cut_through_;
   bool catch_up_;           // ports may do without events at all

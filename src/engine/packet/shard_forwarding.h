@@ -122,7 +122,7 @@ void Shard<Queue, kFused>::Serve(std::uint32_t link) {
   bool more = false;
   if (nic_index != kNoIndex) {
     const Nic& nic = plant_.nics[nic_index];
-    more = sent ? nic.ring != kNoIndex || !nic.paced.empty() : ServeNic(link);
+    more = sent ? nic.ready != 0 || !nic.paced.empty() : ServeNic(link);
   }
   if (port.waiting == 0 && !more) return;
   if (CatchesUp(port)) {
@@ -188,7 +188,7 @@ void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
   Port& port = ports_[link];
   Packet& packet = packets_[id];
   if (port.held.bytes != 0) Free(port);
-  if (packet.kind == PacketKind::kData && plant_.switches_model.marking) Mark(port, link, packet);
+  if (observed_ && packet.kind == PacketKind::kData) Observe(port, link, id);
   const std::int64_t end =
       port.byte_time != 0 ? now_ + std::int64_t{packet.wire} * port.byte_time
                           : plant_.details[link].wire.Advance(now_, port.busy_until, packet.wire);
@@ -227,15 +227,40 @@ void Shard<Queue, kFused>::Launch(std::uint32_t link, std::uint32_t id, std::int
   queue_.Push(PacketEvent::Make(arrival, PacketEventKind::kArrival, link, id));
 }
 
+// What a switch writes into a packet as its first bit leaves.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Observe(const Port& port, std::uint32_t link, std::uint32_t id) {
+  if (port.at_switch == kNoIndex) return;
+  if (plant_.switches_model.marking) Mark(port, link, packets_[id]);
+  if (telemetry_.empty()) return;
+  Telemetry& telemetry = telemetry_[id];
+  telemetry.hops[telemetry.count++] = {.time = now(),
+                                       .sent_bytes = port.wire_bytes,
+                                       .queue_bytes = port.queued_bytes,
+                                       .rate = plant_.details[link].wire.rate()};
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::StartTelemetry(std::uint32_t id) {
+  if (id >= telemetry_.size()) telemetry_.resize(id + 1 + id / 2);
+  telemetry_[id].count = 0;
+}
+
 // Random early marking between Kmin and Kmax of what waits behind the packet.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Mark(const Port& port, std::uint32_t link, Packet& packet) {
   const MarkingCurve& curve = *plant_.switches_model.marking;
-  const std::int64_t queued = port.queued_bytes;
-  if (queued <= curve.low.count()) return;
-  if (queued < curve.high.count()) {
-    const double chance = curve.most * static_cast<double>(queued - curve.low.count()) /
-                          static_cast<double>((curve.high - curve.low).count());
+  if (port.queued_bytes == 0) return;
+  auto queued = static_cast<double>(port.queued_bytes);
+  if (curve.at_rate > Rate()) {
+    queued *= static_cast<double>(curve.at_rate.bits_per_second()) /
+              static_cast<double>(plant_.details[link].wire.rate().bits_per_second());
+  }
+  const auto low = static_cast<double>(curve.low.count());
+  const auto high = static_cast<double>(curve.high.count());
+  if (queued <= low) return;
+  if (queued < high) {
+    const double chance = curve.most * (queued - low) / (high - low);
     if (ToUnit(Draw(plant_.seed, link, port.packets)) >= chance) return;
   }
   packet.flags |= Packet::kMarked;

@@ -1,0 +1,184 @@
+#pragma once
+
+#include "engine/packet/shard.h"
+
+namespace trunkline {
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Receive(std::uint32_t link, std::uint32_t id) {
+  Packet& packet = packets_[id];
+  if (credits_) ReturnCredit(packet, link, now_);  // endpoints drain at once
+  switch (packet.kind) {
+    case PacketKind::kData:
+      ReceiveData(link, id);
+      return;
+    case PacketKind::kAck:
+    case PacketKind::kNack:
+      ReceiveAnswer(id);
+      break;
+    case PacketKind::kNotification: {
+      const CongestionPolicy& policy = plant_.transport.policy;
+      if (policy.on_notification != nullptr) {
+        policy.on_notification(plant_.transport.policy_parameters.get(),
+                               plant_.paths[packet.queue_pair], now(),
+                               plant_.senders[packet.queue_pair].control);
+      }
+      break;
+    }
+    case PacketKind::kRead:
+      ReceiveRead(packet);
+      break;
+    case PacketKind::kPause:
+    case PacketKind::kResume:
+      OnPause(link, packet);
+      break;
+  }
+  packets_.Give(id);
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::ReceiveData(std::uint32_t link, std::uint32_t id) {
+  const PacketTransport& transport = plant_.transport;
+  Receiver& receiver = plant_.receivers[packets_[id].queue_pair];
+  const bool marked = (packets_[id].flags & Packet::kMarked) != 0;
+  if (marked) {
+    ++receiver.marked;
+    if (transport.policy.needs_cnp && now_ >= receiver.next_notification) {
+      receiver.next_notification = now_ + transport.notification_interval.ps();
+      SlowDown(link, id);
+    }
+  }
+  const Packet& packet = packets_[id];
+  const bool trimmed = (packet.flags & Packet::kTrimmed) != 0;
+  const auto ahead = static_cast<std::int32_t>(packet.psn - receiver.expected);
+  bool answer = marked && transport.policy.acks_marks;
+  if (ahead < 0) {
+    // A repetition of what has arrived: the sender missed the acknowledgement.
+    ++counters_.refused;
+    answer = true;
+  } else if (trimmed && any_order_) {
+    Answer(link, id, PacketKind::kNack);
+    return;
+  } else if (ahead == 0 && !trimmed) {
+    answer |= Accept(receiver, packet);
+  } else if (any_order_) {
+    if (receiver.reorder == kNoIndex) {
+      receiver.reorder = static_cast<std::uint32_t>(reorder_.size());
+      reorder_.emplace_back();
+    }
+    if (reorder_[receiver.reorder].Insert(receiver.expected, packet.psn,
+                                          (packet.flags & Packet::kLast) != 0)) {
+      ++receiver.received;
+      ++receiver.unacknowledged;
+      counters_.delivered_bytes += packet.payload;
+    } else {
+      ++counters_.refused;
+    }
+    answer |= gaps_tell_;
+  } else {
+    // In order only: report the gap once.
+    if (!trimmed) ++counters_.refused;
+    if (!std::exchange(receiver.nacked, true)) {
+      Answer(link, id, PacketKind::kNack);
+    } else {
+      packets_.Give(id);
+    }
+    return;
+  }
+  if (answer || receiver.unacknowledged >= transport.ack_every) {
+    Answer(link, id, PacketKind::kAck);
+  } else {
+    packets_.Give(id);
+  }
+}
+
+// Takes the packet that is expected, and those that came before their turn; whether a message is
+// whole.
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::Accept(Receiver& receiver, const Packet& packet) {
+  ++receiver.expected;
+  ++receiver.received;
+  ++receiver.unacknowledged;
+  receiver.nacked = false;
+  counters_.delivered_bytes += packet.payload;
+  bool finished = (packet.flags & Packet::kLast) != 0;
+  if (finished) Deliver(receiver, packet.queue_pair);
+  if (receiver.reorder == kNoIndex) return finished;
+  ReorderWindow& window = reorder_[receiver.reorder];
+  while (const std::uint8_t taken = window.TakeNext(receiver.expected)) {
+    ++receiver.expected;
+    if (taken != 2) continue;
+    finished = true;
+    Deliver(receiver, packet.queue_pair);
+  }
+  return finished;
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Deliver(const Receiver& receiver, std::uint32_t queue_pair) {
+  if (receiver.reader != kNoIndex) ++readers_[receiver.reader].served;
+  Notify(Notice::Kind::kDelivered, queue_pair, now_);
+}
+
+// Turns a data packet that came in by `link` into the answer to it.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Answer(std::uint32_t link, std::uint32_t id, PacketKind kind) {
+  Packet& packet = packets_[id];
+  Receiver& receiver = plant_.receivers[packet.queue_pair];
+  const bool trimmed = (packet.flags & Packet::kTrimmed) != 0;
+  packet.kind = kind;
+  packet.flags = Packet::kBackward;
+  packet.ahead = 0;
+  packet.arrived = 0;
+  if (kind == PacketKind::kNack && trimmed && any_order_) {
+    packet.flags |= Packet::kTrimmed;  // misses this packet alone
+  } else {
+    if (receiver.reorder != kNoIndex && plant_.can_lose) {
+      // The 64 packets up to the one that is answered.
+      const auto distance = static_cast<std::int32_t>(packet.psn - receiver.expected);
+      packet.ahead = static_cast<std::uint16_t>(std::clamp(distance - 63, 0, 0xffff));
+      packet.arrived =
+          reorder_[receiver.reorder].Arrived(receiver.expected, receiver.expected + packet.ahead);
+    }
+    packet.psn = receiver.expected;
+  }
+  packet.received = receiver.received;
+  packet.marked = std::exchange(receiver.marked, std::uint16_t{0});
+  packet.payload = kind == PacketKind::kAck ? receiver.unacknowledged : std::uint16_t{0};
+  if (kind == PacketKind::kAck) receiver.unacknowledged = 0;
+  ++counters_.packets.ack;
+  if (plant_.forwarding == Forwarding::kSource) --packet.hop;
+  SendControl(link ^ 1U, id);
+}
+
+// A packet of the control class leaves an endpoint by `out`.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::SendControl(std::uint32_t out, std::uint32_t id) {
+  Packet& packet = packets_[id];
+  packet.wire = static_cast<std::uint16_t>(plant_.transport.ack_bytes.count());
+  packet.traffic_class = control_;
+  packet.ready = now_;
+  if (CanStart(out, id)) {
+    Transmit(out, id);
+  } else {
+    Enqueue(out, id);
+  }
+}
+
+// Tells the sender of a marked packet that came in by `link` to slow down.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::SlowDown(std::uint32_t link, std::uint32_t data) {
+  const std::uint32_t id = packets_.Take();  // may move all packets
+  Packet& packet = packets_[id];
+  packet = Packet();
+  packet.queue_pair = packets_[data].queue_pair;
+  packet.path = packets_[data].path;
+  packet.hop = packets_[data].hop;
+  packet.kind = PacketKind::kNotification;
+  packet.flags = Packet::kBackward;
+  ++counters_.packets.control;
+  if (plant_.forwarding == Forwarding::kSource) --packet.hop;
+  SendControl(link ^ 1U, id);
+}
+
+}  // namespace trunkline

@@ -1,0 +1,233 @@
+#pragma once
+
+#include "engine/packet/shard.h"
+#include "trunkline/base/check.h"
+#include "trunkline/base/random.h"
+
+namespace trunkline {
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Post(std::uint32_t queue_pair, std::int64_t bytes) {
+  Append(queue_pair, bytes, message_overhead_);
+}
+
+// Appends a message; its sender is busy for `overhead` before the first packet.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Append(std::uint32_t queue_pair, std::int64_t bytes,
+                                  std::int64_t overhead) {
+  Sender& sender = plant_.senders[queue_pair];
+  const std::int64_t mtu = plant_.transport.mtu.count();
+  const std::int64_t packets = std::max<std::int64_t>(1, (bytes + mtu - 1) / mtu);
+  TL_CHECK(packets < INT64_C(0x7fffffff) - sender.end, "packet numbers run out", bytes);
+  std::uint32_t index = 0;
+  if (free_messages_.empty()) {
+    index = static_cast<std::uint32_t>(plant_.messages.size());
+    plant_.messages.emplace_back();
+  } else {
+    index = free_messages_.back();
+    free_messages_.pop_back();
+  }
+  const std::uint32_t end = sender.end + static_cast<std::uint32_t>(packets);
+  plant_.messages[index] = {
+      .first = sender.end,
+      .end = end,
+      .next = kNoIndex,
+      .last_payload = static_cast<std::uint16_t>(bytes - (packets - 1) * mtu)};
+  sender.end = end;
+  if (sender.last_message != kNoIndex) plant_.messages[sender.last_message].next = index;
+  sender.last_message = index;
+  if (sender.message == kNoIndex) {
+    sender.message = index;
+    if (overhead != 0) sender.next_send = std::max(sender.next_send, now_) + overhead;
+  }
+  if (sender.unacknowledged == kNoIndex) sender.unacknowledged = index;
+  Ready(queue_pair);
+}
+
+// Bytes on the wire of packets that the sender has no news of.
+template <typename Queue, bool kFused>
+std::int64_t Shard<Queue, kFused>::InFlight(const Sender& sender) const {
+  // `received` may run ahead of a sender that went back.
+  const auto packets = static_cast<std::int32_t>(sender.next_psn - sender.received - sender.lost);
+  return std::max(packets, 0) * frame_;
+}
+
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::MaySend(const Sender& sender) const {
+  if ((sender.next_psn == sender.end && sender.lost == 0) || sender.failed) return false;
+  return sender.control.window == INT64_MAX ||
+         InFlight(sender) + frame_ <= std::max(sender.control.window, frame_);
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::AppendToRing(Nic& nic, std::uint32_t index) {
+  Sender& sender = plant_.senders[index];
+  std::uint32_t& ring = nic.rings[sender.traffic_class];
+  sender.state = Sender::kRinging;
+  if (ring == kNoIndex) {
+    sender.next = index;
+    nic.ready = static_cast<std::uint8_t>(nic.ready | 1U << sender.traffic_class);
+  } else {
+    sender.next = std::exchange(plant_.senders[ring].next, index);
+  }
+  ring = index;
+}
+
+// Takes the first of a class out of its ring.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::PopRing(Nic& nic, std::uint8_t traffic_class) {
+  std::uint32_t& ring = nic.rings[traffic_class];
+  const std::uint32_t index = plant_.senders[ring].next;
+  Sender& sender = plant_.senders[index];
+  if (ring == index) {
+    ring = kNoIndex;
+    nic.ready = static_cast<std::uint8_t>(nic.ready & ~(1U << traffic_class));
+  } else {
+    plant_.senders[ring].next = sender.next;
+  }
+  sender.state = Sender::kIdle;
+}
+
+// Into the ring if a sender's pace lets it send once its port is idle, else to wait for its time.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Line(Nic& nic, std::uint32_t index, std::int64_t idle) {
+  Sender& sender = plant_.senders[index];
+  if (sender.next_send <= idle) {
+    AppendToRing(nic, index);
+  } else {
+    sender.state = Sender::kPaced;
+    nic.paced.push_back({sender.next_send, index});
+    std::ranges::push_heap(nic.paced, std::greater<>());
+  }
+}
+
+// A sender may have something to send: in line at its NIC, and the NIC awake.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Ready(std::uint32_t index) {
+  Sender& sender = plant_.senders[index];
+  if (sender.state != Sender::kIdle || !MaySend(sender)) return;
+  const std::int64_t idle = std::max(now_, ports_[sender.link].busy_until);
+  Line(plant_.nics[plant_.details[sender.link].nic], index, idle);
+  SetWake(sender.link, std::max(idle, sender.next_send));
+}
+
+// Sends one packet of the next queue pair that may; whether more could follow. Classes take turns,
+// and so do the queue pairs of a class: neither pause nor pace of one costs the others anything.
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::ServeNic(std::uint32_t link) {
+  Port& port = ports_[link];
+  Nic& nic = plant_.nics[plant_.details[link].nic];
+  while (!nic.paced.empty() && nic.paced.front().time <= now_) {
+    std::ranges::pop_heap(nic.paced, std::greater<>());
+    AppendToRing(nic, nic.paced.back().sender);
+    nic.paced.pop_back();
+  }
+  std::uint8_t held = port.paused;  // classes that may not send: RESUME or a credit wakes the port
+  while (const auto ready = static_cast<std::uint8_t>(nic.ready & ~held)) {
+    const auto after = static_cast<std::uint8_t>(ready & (0xfeU << nic.turn));
+    nic.turn = static_cast<std::uint8_t>(std::countr_zero(after != 0 ? after : ready));
+    const std::uint32_t index = plant_.senders[nic.rings[nic.turn]].next;
+    Sender& sender = plant_.senders[index];
+    if (MaySend(sender)) {
+      const Frame frame = NextFrame(sender);
+      if (credits_) {
+        Packet probe;
+        probe.traffic_class = sender.traffic_class;
+        probe.wire = static_cast<std::uint16_t>(frame.payload + packet_overhead_);
+        if (!TakeCredit(link, probe)) {
+          held = static_cast<std::uint8_t>(held | 1U << nic.turn);
+          continue;
+        }
+      }
+      Send(index, link, frame);
+    }
+    PopRing(nic, nic.turn);
+    if (MaySend(sender)) Line(nic, index, std::max(now_, port.busy_until));
+    if (port.busy_until > now_) break;
+  }
+  if (port.busy_until > now_ && nic.ready != 0) return true;
+  if (!nic.paced.empty()) SetWake(link, std::max(nic.paced.front().time, port.busy_until));
+  return false;
+}
+
+// What a sender sends next: what is known to be lost goes first.
+template <typename Queue, bool kFused>
+typename Shard<Queue, kFused>::Frame Shard<Queue, kFused>::NextFrame(const Sender& sender) const {
+  std::uint32_t psn = sender.next_psn;
+  std::uint32_t message = sender.message;
+  if (sender.lost != 0) {
+    psn = recoveries_[sender.recovery].lost.First(sender.acked, sender.next_psn);
+    message = sender.unacknowledged;
+    while (static_cast<std::int32_t>(plant_.messages[message].end - psn) <= 0) {
+      message = plant_.messages[message].next;
+    }
+  }
+  const PacketMessage& of = plant_.messages[message];
+  const bool last = psn + 1 == of.end;
+  return {
+      .psn = psn,
+      .payload = last ? of.last_payload : static_cast<std::uint16_t>(plant_.transport.mtu.count()),
+      .last = last,
+      .again = static_cast<std::int32_t>(psn - sender.sent) < 0};
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Send(std::uint32_t index, std::uint32_t link, const Frame& frame) {
+  Sender& sender = plant_.senders[index];
+  const PacketTransport& transport = plant_.transport;
+  const std::uint32_t id = packets_.Take();
+  Packet& packet = packets_[id];
+  packet.queue_pair = index;
+  packet.psn = frame.psn;
+  packet.payload = frame.payload;
+  packet.wire = static_cast<std::uint16_t>(frame.payload + packet_overhead_);
+  packet.kind = PacketKind::kData;
+  packet.traffic_class = sender.traffic_class;
+  packet.flags = static_cast<std::uint8_t>((frame.last ? Packet::kLast : 0) |
+                                           (frame.again ? Packet::kAgain : 0));
+  packet.hop = 1;
+  packet.marked = 0;
+  packet.sent = now_;
+  // An entropy of its own for every packet, whatever went before.
+  packet.path = plant_.forwarding == Forwarding::kSource
+                    ? sender.path
+                    : static_cast<std::uint32_t>(Mix64(index)) + sender.entropy++;
+  if (!telemetry_.empty()) StartTelemetry(id);
+  std::int64_t overhead = 0;
+  if (frame.psn == sender.next_psn) {
+    ++sender.next_psn;
+    if (frame.last) {
+      sender.message = plant_.messages[sender.message].next;
+      if (sender.message != kNoIndex) overhead = message_overhead_;
+    }
+  } else {
+    recoveries_[sender.recovery].lost.Erase(frame.psn);
+    --sender.lost;
+  }
+  if (frame.again) {
+    ++counters_.retransmissions;
+  } else {
+    sender.sent = frame.psn + 1;
+  }
+  ++counters_.packets.data;
+  const std::uint16_t wire = packet.wire;
+  if (transport.policy.before_send != nullptr) {
+    transport.policy.before_send(transport.policy_parameters.get(), plant_.paths[index], now(),
+                                 wire, sender.control);
+  }
+  Transmit(link, id);
+  const Port& port = ports_[link];
+  if (frame.last && !frame.again) Notify(Notice::Kind::kSent, index, port.busy_until);
+  const double line = static_cast<double>(plant_.paths[index].line_rate.bits_per_second());
+  sender.next_send = port.busy_until;
+  if (sender.control.rate < line) {
+    sender.next_send =
+        now_ + static_cast<std::int64_t>(static_cast<double>(wire) * 8e12 / sender.control.rate);
+  }
+  sender.next_send += overhead;
+  if (!plant_.can_lose) return;
+  if (frame.psn == sender.acked) sender.last_progress = now_;  // nothing older is under way
+  if (!sender.timer) ArmTimer(index);
+}
+
+}  // namespace trunkline
