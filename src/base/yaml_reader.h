@@ -191,8 +191,9 @@ class YamlDocument {
   std::unique_ptr<internal::YamlTree> tree_;
 };
 
-// The bytes of a file of at most 16 MiB. TL1101, TL1111.
-[[nodiscard]] Result<std::string> ReadTextFile(const std::string& path);
+// The bytes of a file of at most `most`. TL1101, TL1111.
+[[nodiscard]] Result<std::string> ReadTextFile(const std::string& path,
+                                               std::size_t most = std::size_t{16} << 20);
 
 [[nodiscard]] bool HasErrors(const Diagnostics& diagnostics);
 
