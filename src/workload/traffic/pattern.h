@@ -49,24 +49,24 @@ class PatternParameters {
   std::uint64_t seed_;
 };
 
-struct Pattern {
+struct PatternBuilder {
   TrafficPattern info;
   // REQUIRES: at least 2 ranks; values are within the bounds of info.keys.
   Result<std::unique_ptr<Destinations>> (*make)(const PatternParameters& parameters);
 };
 
-[[nodiscard]] const Pattern& AllToAllPattern();
-[[nodiscard]] const Pattern& GroupShiftPattern();
-[[nodiscard]] const Pattern& HotspotPattern();
-[[nodiscard]] const Pattern& IncastPattern();
-[[nodiscard]] const Pattern& OutcastPattern();
-[[nodiscard]] const Pattern& PermutationPattern();
-[[nodiscard]] const Pattern& UniformPattern();
+[[nodiscard]] const PatternBuilder& AllToAllPattern();
+[[nodiscard]] const PatternBuilder& GroupShiftPattern();
+[[nodiscard]] const PatternBuilder& HotspotPattern();
+[[nodiscard]] const PatternBuilder& IncastPattern();
+[[nodiscard]] const PatternBuilder& OutcastPattern();
+[[nodiscard]] const PatternBuilder& PermutationPattern();
+[[nodiscard]] const PatternBuilder& UniformPattern();
 
 // Every pattern, by name.
-[[nodiscard]] std::span<const Pattern* const> Patterns();
+[[nodiscard]] std::span<const PatternBuilder* const> Patterns();
 // TL1750, with a did-you-mean.
-[[nodiscard]] Result<const Pattern*> FindPattern(std::string_view name);
+[[nodiscard]] Result<const PatternBuilder*> FindPattern(std::string_view name);
 
 // Any rank of `ranks` but `source`, uniformly, by a draw.
 [[nodiscard]] std::uint32_t AnyOther(std::uint64_t draw, std::uint32_t source, std::uint32_t ranks);

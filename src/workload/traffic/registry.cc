@@ -15,9 +15,9 @@ constexpr std::array kMakers = {&AllToAllPattern, &GroupShiftPattern, &HotspotPa
 
 }  // namespace
 
-std::span<const Pattern* const> Patterns() {
+std::span<const PatternBuilder* const> Patterns() {
   static const auto patterns = [] {
-    std::array<const Pattern*, kMakers.size()> made{};
+    std::array<const PatternBuilder*, kMakers.size()> made{};
     for (std::size_t i = 0; i < kMakers.size(); ++i) made[i] = &kMakers[i]();
     return made;
   }();
@@ -26,13 +26,13 @@ std::span<const Pattern* const> Patterns() {
 
 std::vector<TrafficPattern> TrafficPatterns() {
   std::vector<TrafficPattern> known;
-  for (const Pattern* pattern : Patterns()) known.push_back(pattern->info);
+  for (const PatternBuilder* pattern : Patterns()) known.push_back(pattern->info);
   return known;
 }
 
-Result<const Pattern*> FindPattern(std::string_view name) {
+Result<const PatternBuilder*> FindPattern(std::string_view name) {
   std::vector<std::string> names;
-  for (const Pattern* pattern : Patterns()) {
+  for (const PatternBuilder* pattern : Patterns()) {
     if (pattern->info.name == name) return pattern;
     names.push_back(pattern->info.name);
   }

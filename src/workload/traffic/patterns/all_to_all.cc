@@ -20,8 +20,8 @@ class AllToAll : public Destinations {
 
 }  // namespace
 
-const Pattern& AllToAllPattern() {
-  static const Pattern pattern = {
+const PatternBuilder& AllToAllPattern() {
+  static const PatternBuilder pattern = {
       .info = {.name = "all-to-all",
                .summary = "each rank sends to every other, to the next one first",
                .keys = {{"parallel", TrafficKey::Type::kCount, 1, kMostRanks, "all",

@@ -38,8 +38,8 @@ Result<std::unique_ptr<Destinations>> Make(const PatternParameters& parameters) 
 
 }  // namespace
 
-const Pattern& GroupShiftPattern() {
-  static const Pattern pattern = {
+const PatternBuilder& GroupShiftPattern() {
+  static const PatternBuilder pattern = {
       .info = {.name = "group-shift",
                .summary = "rank i of each group sends to rank i of the next group",
                .keys = {{"group_size", TrafficKey::Type::kCount, 1, kMostRanks, "",

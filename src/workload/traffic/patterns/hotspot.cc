@@ -35,8 +35,8 @@ Result<std::unique_ptr<Destinations>> Make(const PatternParameters& parameters) 
 
 }  // namespace
 
-const Pattern& HotspotPattern() {
-  static const Pattern pattern = {
+const PatternBuilder& HotspotPattern() {
+  static const PatternBuilder pattern = {
       .info = {.name = "hotspot",
                .summary = "as uniform, but a share of all messages goes to the first ranks",
                .keys = {{"hot_share", TrafficKey::Type::kShare, 0, 1, "",

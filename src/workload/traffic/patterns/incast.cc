@@ -37,8 +37,8 @@ Result<std::unique_ptr<Destinations>> Make(const PatternParameters& parameters) 
 
 }  // namespace
 
-const Pattern& IncastPattern() {
-  static const Pattern pattern = {
+const PatternBuilder& IncastPattern() {
+  static const PatternBuilder pattern = {
       .info = {.name = "incast",
                .summary = "many ranks send to one",
                .keys = {{"senders", TrafficKey::Type::kCount, 1, kMostRanks, "all others",

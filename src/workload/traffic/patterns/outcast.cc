@@ -33,8 +33,8 @@ Result<std::unique_ptr<Destinations>> Make(const PatternParameters& parameters) 
 
 }  // namespace
 
-const Pattern& OutcastPattern() {
-  static const Pattern pattern = {
+const PatternBuilder& OutcastPattern() {
+  static const PatternBuilder pattern = {
       .info = {.name = "outcast",
                .summary = "one rank sends to many",
                .keys = {{"receivers", TrafficKey::Type::kCount, 1, kMostRanks, "all others",

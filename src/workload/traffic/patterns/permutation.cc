@@ -29,8 +29,8 @@ class Permutation : public Destinations {
 
 }  // namespace
 
-const Pattern& PermutationPattern() {
-  static const Pattern pattern = {
+const PatternBuilder& PermutationPattern() {
+  static const PatternBuilder pattern = {
       .info = {.name = "permutation",
                .summary = "each rank sends to one other, each receives from one other",
                .keys = {}},

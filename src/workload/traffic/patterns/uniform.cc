@@ -20,8 +20,8 @@ class Uniform : public Destinations {
 
 }  // namespace
 
-const Pattern& UniformPattern() {
-  static const Pattern pattern = {
+const PatternBuilder& UniformPattern() {
+  static const PatternBuilder pattern = {
       .info = {.name = "uniform",
                .summary = "every message goes to any other rank, all alike likely",
                .keys = {}},
