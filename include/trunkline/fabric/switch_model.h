@@ -43,7 +43,9 @@ struct SwitchModel {
   std::optional<MarkingCurve> marking;  // none: no ECN
   bool trimming = false;                // kLossy: cut the payload off instead of dropping
   double egress_alpha = 1;              // kLossy: share of the free pool one queue may take
-  Bytes lane_buffer{0};  // kCredits: receive buffer of a port's lane; 0: what keeps it busy
+  Bytes queue{0};         // kLossy: most that one port may queue; 0: what the pool has
+  double frame_loss = 0;  // chance that a cable spoils a frame, which is then lost
+  Bytes lane_buffer{0};   // kCredits: receive buffer of a port's lane; 0: what keeps it busy
   std::vector<std::uint8_t> weights;  // of the data classes, in packets; empty: all alike
 };
 

@@ -32,6 +32,7 @@ class Checker {
     MeasureRoundTrip();
     CheckEnds();
     CheckMarking();
+    CheckFrameLoss();
     switch (switches_.loss_control) {
       case LossControl::kPause:
         CheckPause();
@@ -137,7 +138,7 @@ class Checker {
                          ToString(routing_)),
              "loss_recovery: selective_repeat, or routing: ecmp or static");
     }
-    const bool loses = switches_.loss_control == LossControl::kLossy;
+    const bool loses = switches_.loss_control == LossControl::kLossy || switches_.frame_loss > 0;
     if (loses && transport_.retry_limit == 0) {
       Refuse("TL1806", "switches may drop packets and nothing sends them again",
              "retry_limit: 7, or switches that lose nothing (pfc: true)");
@@ -277,6 +278,12 @@ class Checker {
       }
     }
     return most;
+  }
+
+  void CheckFrameLoss() {
+    if (switches_.frame_loss >= 0 && switches_.frame_loss < 1) return;
+    Refuse("TL1814", fmt::format("a frame loss of {}", switches_.frame_loss),
+           "the chance that a cable spoils a frame: 0 <= frame_loss < 1");
   }
 
   void CheckLossy() {

@@ -70,6 +70,19 @@ SmallRun Make(std::uint64_t seed) {
   run.transport.retransmit_timeout = Time::Microseconds(100);
   const bool any_order = draw.Chance(2);
   run.transport.recovery = any_order ? LossRecovery::kSelectiveRepeat : LossRecovery::kGoBackN;
+  if (draw.Chance(3)) run.transport.message_overhead = Time::Picoseconds(draw.Below(3'000'000));
+  if (draw.Chance(4)) run.switches.frame_loss = draw.Chance(2) ? 0.001 : 0.05;
+  if (draw.Chance(3)) run.switches.queue = Bytes(10'000 + draw.Below(50'000));
+  if (draw.Chance(2)) run.transport.loss_distance = 1 + draw.Below(8);
+  if (draw.Chance(2)) run.transport.low_timeout = Time::Microseconds(60);
+  const auto& policies = CongestionPolicies();
+  const auto control =
+      MakeCongestionControl(policies[draw.Below(static_cast<std::uint32_t>(policies.size()))].name,
+                            "", {}, Rate::GigabitsPerSecond(100));
+  EXPECT_TRUE(control.has_value());
+  run.transport.policy = control->policy;
+  run.transport.policy_parameters = control->parameters;
+  run.transport.notification_interval = control->notification_interval;
   static const RoutingPolicy kRoutings[] = {RoutingPolicy::kEcmp, RoutingPolicy::kStatic,
                                             RoutingPolicy::kSpray, RoutingPolicy::kAdaptive};
   run.routing = kRoutings[draw.Below(any_order ? 4 : 2)];
@@ -83,8 +96,9 @@ SmallRun Make(std::uint64_t seed) {
     run.flows.push_back({from, to, draw.Chance(8) ? draw.Below(100) : draw.Below(200'000),
                          draw.Chance(2) ? Time() : Time::Picoseconds(draw.Below(20'000'000))});
   }
-  run.description = fmt::format("seed {}: {}, loss control {}, routing {}", seed, spec_text,
-                                static_cast<int>(run.switches.loss_control), ToString(run.routing));
+  run.description = fmt::format("seed {}: {}, loss control {}, routing {}, {}", seed, spec_text,
+                                static_cast<int>(run.switches.loss_control), ToString(run.routing),
+                                run.transport.policy.name);
   return run;
 }
 
@@ -129,9 +143,10 @@ std::string Simulate(const SmallRun& run) {
   }
   const PacketCounters c = shard.counters();
   seen += fmt::format(
-      "hops {} {} {} drops {} trims {} marks {} pauses {} {} again {} timeouts {} bytes {}\n",
+      "hops {} {} {} drops {} trims {} marks {} pauses {} {} again {} {} timeouts {} "
+      "failures {} bytes {}\n",
       c.hops.data, c.hops.ack, c.hops.control, c.drops, c.trims, c.marks, c.pauses, c.resumes,
-      c.retransmissions, c.timeouts, c.delivered_bytes);
+      c.retransmissions, c.refused, c.timeouts, c.failures, c.delivered_bytes);
   for (std::size_t i = 0; i < plant.ports.size(); ++i) {
     if (plant.ports[i].packets == 0) continue;
     seen += fmt::format("link {} bytes {} queue {}\n", i, plant.ports[i].wire_bytes,

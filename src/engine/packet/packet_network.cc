@@ -1,5 +1,7 @@
 #include "engine/packet/packet_network.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "trunkline/base/check.h"
@@ -92,7 +94,7 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
   plant.switches_model = switches;
   plant.transport = transport;
   plant.seed = router.options().seed;
-  plant.can_lose = switches.loss_control == LossControl::kLossy;
+  plant.can_lose = switches.loss_control == LossControl::kLossy || switches.frame_loss > 0;
   switch (router.options().policy) {
     case RoutingPolicy::kEcmp:
     case RoutingPolicy::kStatic:
@@ -169,6 +171,14 @@ Result<NewQueuePair> AddQueuePair(Plant& plant, const Router& router, const Netw
                                        wire.Duration(frame) + wire.Duration(ack));
   }
   TL_CHECK(links.size() >= 1, "a queue pair inside a node");
+  if (plant.transport.policy.needs_telemetry && links.size() > kMaxTelemetryHops + 1) {
+    return Error(
+        "TL1815",
+        fmt::format("congestion control {} over a path of {} switches", plant.transport.policy.name,
+                    links.size() - 1),
+        fmt::format("a packet has room for the telemetry of {}; another congestion control",
+                    kMaxTelemetryHops));
+  }
   sender.link = links.front();
   if (plant.forwarding == Forwarding::kSource) {
     plant.path_links.insert(plant.path_links.end(), links.begin(), links.end());
@@ -212,7 +222,7 @@ Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes by
     fill += Time::Picoseconds(plant.cables[link].delay);
     arrived += Time::Picoseconds(plant.cables[link].delay);
   }
-  return arrived;
+  return arrived + plant.transport.message_overhead;
 }
 
 QueueShape ShapeOf(const Plant& plant) {

@@ -59,11 +59,14 @@ class Shard {
             plant.forwarding == Forwarding::kSource ? 1 : kNoIndex)),
         any_order_(plant.transport.recovery == LossRecovery::kSelectiveRepeat),
         gaps_tell_(any_order_ && plant.can_lose && loss_distance_ != kNoIndex),
-        observed_(plant.switches_model.marking || plant.transport.policy.needs_telemetry),
+        observed_(plant.switches_model.marking || plant.switches_model.frame_loss > 0 ||
+                  plant.transport.policy.needs_telemetry),
         credits_(!plant.lanes.empty()),
         cut_through_(plant.switches_model.cut_through),
         catch_up_(!credits_ && !cut_through_),
         reserved_(static_cast<std::uint32_t>(plant.switches_model.pause.reserved.count())),
+        queue_limit_(plant.switches_model.queue > Bytes() ? plant.switches_model.queue.count()
+                                                          : INT64_MAX),
         alpha_(static_cast<std::int64_t>(plant.switches_model.pause.alpha * kAlphaOne)),
         classes_(plant.switches_model.classes),
         control_(plant.control_class()) {
@@ -227,12 +230,13 @@ class Shard {
   std::uint32_t loss_distance_;    // PacketTransport::loss_distance; kNoIndex: gaps tell nothing
   bool any_order_;                 // receivers take packets in any order
   bool gaps_tell_;                 // packets overtaken are lost
-  bool observed_;                  // packets are marked or written into as they leave
+  bool observed_;                  // something happens to packets as they leave: Observe
   bool credits_;
   bool cut_through_;
-  bool catch_up_;           // ports may do without events at all
-  std::uint32_t reserved_;  // of each ingress
-  std::int64_t alpha_;      // in units of 1/kAlphaOne
+  bool catch_up_;             // ports may do without events at all
+  std::uint32_t reserved_;    // of each ingress
+  std::int64_t queue_limit_;  // of a port that drops
+  std::int64_t alpha_;        // in units of 1/kAlphaOne
   std::int64_t now_ = 0;
   std::uint8_t classes_;
   std::uint8_t control_;

@@ -71,7 +71,7 @@ bool Shard<Queue, kFused>::AdmitLossy(std::uint32_t id, std::uint32_t out) {
   Switch& at = switches_[port.at_switch];
   const double alpha = plant_.switches_model.egress_alpha;
   const auto fits = [&] {
-    return at.used + packet.wire <= at.pool &&
+    return at.used + packet.wire <= at.pool && port.queued_bytes + packet.wire <= queue_limit_ &&
            static_cast<double>(port.queued_bytes) <=
                alpha * static_cast<double>(at.pool - at.used - packet.wire);
   };

@@ -32,11 +32,17 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
   const Cable& cable = cables_[link];
   if (due_[link] != 0) CatchUp(link);
+  Packet& packet = packets_[id];
+  if ((packet.flags & Packet::kSpoilt) != 0) {
+    if (credits_) ReturnCredit(packet, link, packet.ready);
+    ++counters_.drops;
+    packets_.Give(id);
+    return;
+  }
   if (cable.to_switch == kNoIndex) {
     Receive(link, id);
     return;
   }
-  Packet& packet = packets_[id];
   if (packet.kind >= PacketKind::kPause) {
     OnPause(link, packet);
     packets_.Give(id);
@@ -188,7 +194,7 @@ void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
   Port& port = ports_[link];
   Packet& packet = packets_[id];
   if (port.held.bytes != 0) Free(port);
-  if (observed_ && packet.kind == PacketKind::kData) Observe(port, link, id);
+  if (observed_) Observe(port, link, id);
   const std::int64_t end =
       port.byte_time != 0 ? now_ + std::int64_t{packet.wire} * port.byte_time
                           : plant_.details[link].wire.Advance(now_, port.busy_until, packet.wire);
@@ -227,11 +233,17 @@ void Shard<Queue, kFused>::Launch(std::uint32_t link, std::uint32_t id, std::int
   queue_.Push(PacketEvent::Make(arrival, PacketEventKind::kArrival, link, id));
 }
 
-// What a switch writes into a packet as its first bit leaves.
+// What a packet meets as its first bit leaves: bit errors ahead, and what a switch writes into it.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Observe(const Port& port, std::uint32_t link, std::uint32_t id) {
-  if (port.at_switch == kNoIndex) return;
-  if (plant_.switches_model.marking) Mark(port, link, packets_[id]);
+  Packet& packet = packets_[id];
+  const double loss = plant_.switches_model.frame_loss;
+  if (loss > 0 && packet.kind < PacketKind::kPause &&
+      ToUnit(Draw(plant_.seed, ~std::uint64_t{link}, port.packets)) < loss) {
+    packet.flags |= Packet::kSpoilt;
+  }
+  if (port.at_switch == kNoIndex || packet.kind != PacketKind::kData) return;
+  if (plant_.switches_model.marking) Mark(port, link, packet);
   if (telemetry_.empty()) return;
   Telemetry& telemetry = telemetry_[id];
   telemetry.hops[telemetry.count++] = {.time = now(),

@@ -35,6 +35,7 @@ class TrafficRun : public PacketApplication {
 
   void OnDelivered(std::uint32_t queue_pair, Time now) override;
   void OnAcknowledged(std::uint32_t queue_pair, Time now) override;
+  void OnError(std::uint32_t queue_pair, Time now) override;
   void OnSent(std::uint32_t /*queue_pair*/, Time /*end*/) override {}
   void OnPost(std::uint32_t entity, Time now) override;
 
@@ -61,6 +62,7 @@ class TrafficRun : public PacketApplication {
   std::vector<std::uint32_t> flow_of_queue_pair_;
   std::vector<std::uint32_t> activations_;  // by trigger
   std::size_t acknowledged_ = 0;
+  std::size_t failed_ = 0;
 };
 
 void TrafficRun::OnPost(std::uint32_t entity, Time now) {
@@ -118,6 +120,17 @@ void TrafficRun::OnAcknowledged(std::uint32_t queue_pair, Time now) {
   }
 }
 
+void TrafficRun::OnError(std::uint32_t queue_pair, Time now) {
+  const std::uint32_t index = flow_of_queue_pair_[queue_pair];
+  const TrafficFlow& flow = traffic_.flows[index];
+  ++failed_;
+  report_.stuck.push_back(
+      fmt::format("flow {}, {} from rank {} to rank {}: the queue pair failed at {}, after {} "
+                  "timeouts in a row",
+                  index, Humanize(flow.bytes), Index(flow.source), Index(flow.destination),
+                  Humanize(now), input_.transport.retry_limit + 1));
+}
+
 void TrafficRun::Activate(std::uint32_t trigger, Time now) {
   const TrafficTrigger& what = traffic_.triggers[trigger];
   const std::uint32_t nth = activations_[trigger]++;
@@ -156,7 +169,7 @@ void TrafficRun::AddLinks() {
 Result<PacketReport> TrafficRun::Run() {
   constexpr std::uint64_t kBetweenLooks = 1 << 16;
   PostDue(Time());
-  while (problems_.empty() && acknowledged_ < traffic_.flows.size()) {
+  while (problems_.empty() && acknowledged_ + failed_ < traffic_.flows.size()) {
     if (options_.stop != nullptr && options_.stop->stop_requested()) {
       report_.status = RunStatus::kInterrupted;
       break;
