@@ -368,11 +368,13 @@ Result<void> Builder::ConnectCommunicators() {
 
 Result<void> Builder::ConnectPeers() {
   // A send creates the connection, the receive of the role that pairs with it finds it.
-  std::map<std::pair<RankId, std::uint32_t>, std::uint32_t> by_sender;
+  std::unordered_map<std::uint64_t, std::uint32_t> by_sender;
+  by_sender.reserve(problem_.peer_connections.size());
   const auto connect = [&](RankId source, RankId destination,
                            std::uint32_t role) -> Result<std::uint32_t> {
     const auto next = static_cast<std::uint32_t>(problem_.connections.size());
-    const auto [entry, is_new] = by_sender.try_emplace({source, role}, next);
+    const std::uint64_t sender = (std::uint64_t{Index(source)} << 32) | role;
+    const auto [entry, is_new] = by_sender.try_emplace(sender, next);
     if (is_new) {
       auto connected = Connect(source, destination, Manner{}, ~std::uint64_t{role});
       if (!connected) return std::unexpected(connected.error());
