@@ -207,7 +207,13 @@ void NetworkPaths::SplitByPorts(std::uint32_t s, std::uint16_t distance, Batch& 
     if (const std::uint64_t alone = through & ~shared; alone != 0) {
       batch.Assign(s, alone, {Intern(s, std::span(&adjacency_[i], 1)), distance});
     }
-    if ((through & shared) != 0) batch.AddPort(adjacency_[i], through & shared);
+    if (const std::uint64_t others = through & shared; others != 0) {
+      if (batch.groups.size() == 1 && others == shared) {
+        batch.groups.front().links.push_back(adjacency_[i]);
+      } else {
+        batch.AddPort(adjacency_[i], others);
+      }
+    }
   }
   if (shared == 0) return;
   for (const Batch::Group& group : batch.groups) {

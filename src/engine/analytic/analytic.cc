@@ -57,6 +57,9 @@ void AddSpans(const TaskGraph& graph, const StepRun& run, std::vector<RankId> re
     by_program.emplace(graph.program_of(rank.id), &rank);
   }
   std::ranges::sort(recorded);
+  std::size_t spans = 0;
+  for (const RankId id : recorded) spans += graph.program(graph.program_of(id)).tasks.size();
+  timeline.spans.reserve(spans);
   for (const RankId id : recorded) {
     const auto own = by_id.find(id);
     const StepRun::Rank& rank =

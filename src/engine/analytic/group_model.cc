@@ -66,14 +66,7 @@ void GroupModel::set_protocol(Protocol protocol, const StepLatency& steps) {
   std::ranges::fill(ways_, std::nullopt);
 }
 
-std::size_t GroupModel::Level(std::uint32_t from, std::uint32_t to) const {
-  std::size_t level = blocks_.size();
-  while (level > 0 && blocks_[level - 1].part_of[from] == blocks_[level - 1].part_of[to]) --level;
-  return level;
-}
-
-const Way& GroupModel::WayOf(std::uint32_t from, std::uint32_t to) {
-  const std::size_t level = Level(from, to);
+const Way& GroupModel::WayAt(std::size_t level, std::uint32_t from, std::uint32_t to) {
   std::optional<Way>& way =
       ways_[(level * locals_ + layout_.local[from]) * locals_ + layout_.local[to]];
   if (!way) way = FindWay(from, to);
@@ -207,8 +200,8 @@ double GroupModel::AllPairsSeconds(double bytes) {
 }
 
 double GroupModel::BusySeconds(std::uint32_t from, std::uint32_t to, double bytes) {
-  const Way& way = WayOf(from, to);
   const std::size_t level = Level(from, to);
+  const Way& way = WayAt(level, from, to);
   double busy = bytes * way.per_byte;
   if (level == 0) {
     busy = std::max({busy, inside_load_.out[from] / inside_capacity_.out[from],

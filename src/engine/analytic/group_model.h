@@ -41,7 +41,9 @@ class GroupModel {
   [[nodiscard]] bool SameNode(std::uint32_t a, std::uint32_t b) const {
     return layout_.node[a] == layout_.node[b];
   }
-  [[nodiscard]] const Way& WayOf(std::uint32_t from, std::uint32_t to);
+  [[nodiscard]] const Way& WayOf(std::uint32_t from, std::uint32_t to) {
+    return WayAt(Level(from, to), from, to);
+  }
 
   // A step in which every put that for_each(visit) visits, as visit(from, to, bytes), starts as
   // soon as its sender has reached the step, and all of them share the cuts. `reached` is when each
@@ -98,7 +100,14 @@ class GroupModel {
 
   GroupModel() = default;
   // 0 inside a node, else the number of partitions into nodes and blocks that part the two.
-  [[nodiscard]] std::size_t Level(std::uint32_t from, std::uint32_t to) const;
+  [[nodiscard]] std::size_t Level(std::uint32_t from, std::uint32_t to) const {
+    std::size_t level = blocks_.size();
+    while (level > 0 && blocks_[level - 1].part_of[from] == blocks_[level - 1].part_of[to]) {
+      --level;
+    }
+    return level;
+  }
+  [[nodiscard]] const Way& WayAt(std::size_t level, std::uint32_t from, std::uint32_t to);
   [[nodiscard]] Way FindWay(std::uint32_t from, std::uint32_t to);
   void ClearLoad();
   void AddLoad(std::uint32_t from, std::uint32_t to, double bytes);
