@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 
 #include "trunkline/base/check.h"
 
@@ -26,6 +27,21 @@ std::int64_t BucketMax(std::size_t bucket) {
   const std::uint64_t shift = bucket / kBucketsPerOctave - 1;
   const std::uint64_t mantissa = bucket - shift * kBucketsPerOctave;
   return static_cast<std::int64_t>(((mantissa + 1) << shift) - 1);
+}
+
+// P(|T| <= t): Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+double StudentWithin(double t, std::uint32_t degrees) {
+  const double theta = std::atan(t / std::sqrt(static_cast<double>(degrees)));
+  const double cosine = std::cos(theta);
+  const bool odd = degrees % 2 == 1;
+  double term = odd ? cosine : 1;
+  double sum = degrees == 1 ? 0 : term;
+  for (std::uint32_t n = odd ? 3 : 2; n < degrees; n += 2) {
+    term *= cosine * cosine * (n - 1) / n;
+    sum += term;
+  }
+  sum *= std::sin(theta);
+  return odd ? (theta + sum) * 2 / std::numbers::pi : sum;
 }
 
 }  // namespace
@@ -67,6 +83,33 @@ std::int64_t StreamingStatistics::Quantile(double q) const {
     if (seen >= wanted) return std::clamp(BucketMax(i), min_, max_);
   }
   return max_;
+}
+
+double StudentHalfWidth(double confidence, std::uint32_t degrees) {
+  TL_CHECK(confidence > 0 && confidence < 1 && degrees > 0, "no such quantile", confidence);
+  double low = 0;
+  double high = 1;
+  while (StudentWithin(high, degrees) < confidence) high *= 2;
+  for (;;) {
+    const double middle = low + (high - low) / 2;
+    if (middle <= low || middle >= high) return high;
+    (StudentWithin(middle, degrees) < confidence ? low : high) = middle;
+  }
+}
+
+MeanInterval MeanWithConfidence(std::span<const double> samples, double confidence) {
+  TL_CHECK(!samples.empty(), "the mean of nothing");
+  const auto n = static_cast<double>(samples.size());
+  MeanInterval interval;
+  for (const double sample : samples) interval.mean += sample / n;
+  if (samples.size() < 2) return interval;
+  double squares = 0;
+  for (const double sample : samples) {
+    squares += (sample - interval.mean) * (sample - interval.mean);
+  }
+  const auto degrees = static_cast<std::uint32_t>(samples.size() - 1);
+  interval.half_width = StudentHalfWidth(confidence, degrees) * std::sqrt(squares / (n - 1) / n);
+  return interval;
 }
 
 }  // namespace trunkline

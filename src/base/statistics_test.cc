@@ -91,5 +91,27 @@ TEST(StreamingStatistics, MeanOfHugeValuesDoesNotOverflow) {
   EXPECT_EQ(s.Quantile(0.5), INT64_MAX);
 }
 
+// Two-sided 95 % points as printed in any table of Student's t.
+TEST(StudentHalfWidth, IsThatOfThePublishedTables) {
+  EXPECT_NEAR(StudentHalfWidth(0.95, 1), 12.706, 0.0005);
+  EXPECT_NEAR(StudentHalfWidth(0.95, 2), 4.303, 0.0005);
+  EXPECT_NEAR(StudentHalfWidth(0.95, 3), 3.182, 0.0005);
+  EXPECT_NEAR(StudentHalfWidth(0.95, 9), 2.262, 0.0005);
+  EXPECT_NEAR(StudentHalfWidth(0.95, 30), 2.042, 0.0005);
+  EXPECT_NEAR(StudentHalfWidth(0.99, 4), 4.604, 0.0005);
+  EXPECT_NEAR(StudentHalfWidth(0.95, 100'000), 1.960, 0.0005);
+}
+
+// Mean 5, standard deviation sqrt(10), standard error sqrt(2), 4 degrees of freedom.
+TEST(MeanWithConfidence, IsTheStandardErrorTimesStudentsT) {
+  const std::vector<double> samples = {1, 3, 5, 7, 9};
+  const MeanInterval interval = MeanWithConfidence(samples);
+  EXPECT_DOUBLE_EQ(interval.mean, 5);
+  ASSERT_TRUE(interval.half_width.has_value());
+  EXPECT_NEAR(*interval.half_width, 2.776 * std::sqrt(2.0), 0.001);
+  EXPECT_FALSE(MeanWithConfidence(std::vector<double>{4.0}).half_width.has_value());
+  EXPECT_EQ(MeanWithConfidence(std::vector<double>{4, 4, 4}).half_width, 0);
+}
+
 }  // namespace
 }  // namespace trunkline

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "trunkline/base/int128.h"
@@ -32,5 +34,18 @@ class StreamingStatistics {
   std::int64_t max_ = 0;
   Int128 sum_ = 0;
 };
+
+// How far |T| of Student's t distribution with `degrees` of freedom goes with probability
+// `confidence`. REQUIRES: 0 < confidence < 1, degrees > 0.
+[[nodiscard]] double StudentHalfWidth(double confidence, std::uint32_t degrees);
+
+// The mean of independent runs, and how far from it their true mean may be.
+struct MeanInterval {
+  double mean = 0;
+  std::optional<double> half_width;  // nothing of fewer than two samples
+};
+// By Student's t, which assumes that means of runs are about normal. REQUIRES: not empty.
+[[nodiscard]] MeanInterval MeanWithConfidence(std::span<const double> samples,
+                                              double confidence = 0.95);
 
 }  // namespace trunkline

@@ -7,6 +7,7 @@
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/base/progress.h"
 #include "trunkline/engine/timeline.h"
+#include "trunkline/engine/traffic.h"
 #include "trunkline/fabric/placement.h"
 #include "trunkline/fabric/route.h"
 #include "trunkline/fabric/switch_model.h"
@@ -61,15 +62,6 @@ struct PacketLinkUse {
   std::uint64_t marks = 0;
   std::uint64_t pauses = 0;  // that its receiving side sent
   std::uint32_t max_queue_bytes = 0;
-};
-
-// A flow as it happened, in the order of the workload.
-struct FlowRecord {
-  static constexpr Time kNot = Time::Max();
-  Time posted = kNot;
-  Time delivered = kNot;     // its last byte arrived, and all before it
-  Time acknowledged = kNot;  // the sender knows
-  Time alone;                // from post to delivery on the idle path, headers included
 };
 
 struct PacketReport {

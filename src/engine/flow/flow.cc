@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <map>
 #include <span>
 #include <utility>
 
 #include "engine/accounting.h"
 #include "engine/flow/fold.h"
 #include "engine/flow/last_arrivals.h"
+#include "engine/flow/link_use.h"
 #include "engine/flow/problem.h"
 #include "engine/flow/task_runner.h"
 #include "trunkline/base/int128.h"
@@ -119,44 +119,21 @@ void Reporter::AddSpans() {
   }
 }
 
-// Wire bytes of every link; what a trunk carries is divided over its links, in proportion to their
-// rates when routing adapts, else evenly.
 void Reporter::AddLinks() {
-  std::vector<Uint128> by_resource(problem_.capacities.size(), 0);
+  std::vector<Uint128> by_number(problem_.capacities.size(), 0);
   for (std::uint32_t i = 0; i < problem_.connections.size(); ++i) {
     const std::int64_t bytes = traffic_[folding_.connection_class[i]].bytes;
     if (bytes == 0) continue;
     for (const FlowHop& hop : problem_.hops_of(problem_.connections[i])) {
-      by_resource[hop.resource] += static_cast<Uint128>(bytes) * hop.weight;
+      by_number[hop.resource] += static_cast<Uint128>(bytes) * hop.weight;
     }
   }
-  const Fabric& fabric = input_.router.fabric();
-  const bool adaptive = input_.router.options().policy == RoutingPolicy::kAdaptive;
-  std::map<LinkId, Uint128> carried;
-  for (std::size_t resource = 0; resource < fabric.resource_count(); ++resource) {
-    const std::uint32_t index = problem_.resource_index[resource];
-    const Uint128 amount = index == FlowProblem::kUnused ? 0 : by_resource[index];
-    if (amount == 0) continue;
-    if (resource < fabric.link_count()) {
-      carried[LinkId(resource)] += amount;
-      continue;
-    }
-    const auto links =
-        fabric.trunk_links(static_cast<std::uint32_t>(resource - fabric.link_count()));
-    Rate total;
-    for (const LinkId link : links) total = total + fabric.link(link).rate;
-    for (const LinkId link : links) {
-      const double share = adaptive
-                               ? static_cast<double>(fabric.link(link).rate.bits_per_second()) /
-                                     static_cast<double>(total.bits_per_second())
-                               : 1.0 / static_cast<double>(links.size());
-      carried[link] += static_cast<Uint128>(static_cast<double>(amount) * share);
-    }
+  std::vector<Uint128> by_resource(problem_.resource_index.size(), 0);
+  for (std::size_t resource = 0; resource < by_resource.size(); ++resource) {
+    const std::uint32_t number = problem_.resource_index[resource];
+    if (number != FlowProblem::kUnused) by_resource[resource] = by_number[number];
   }
-  for (const auto& [link, amount] : carried) {
-    const Uint128 bytes = (amount + FlowHop::kOne / 2) >> FlowHop::kFractionBits;
-    timeline_.links.push_back({link, static_cast<std::int64_t>(bytes)});
-  }
+  timeline_.links = LinkUses(input_.router, by_resource);
 }
 
 void Reporter::AddCounters() {

@@ -1,0 +1,222 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "engine/flow/link_use.h"
+#include "engine/flow/network.h"
+#include "trunkline/engine/traffic.h"
+#include "trunkline/fabric/fabric.h"
+
+namespace trunkline {
+namespace {
+
+std::vector<Rate> CapacitiesOf(const Router& router) {
+  std::vector<Rate> capacities;
+  const std::size_t count = router.fabric().resource_count();
+  capacities.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) capacities.push_back(router.capacity(ResourceId(i)));
+  return capacities;
+}
+
+class FlowTrafficRun {
+ public:
+  FlowTrafficRun(const Router& router, const TrafficWorkload& traffic, const Placement& placement,
+                 const FlowTrafficOptions& options)
+      : router_(router),
+        traffic_(traffic),
+        placement_(placement),
+        options_(options),
+        capacities_(CapacitiesOf(router)),
+        network_(capacities_),
+        carried_(capacities_.size(), 0),
+        hops_(traffic.flows.size()),
+        latencies_(traffic.flows.size()),
+        activations_(traffic.triggers.size(), 0) {
+    report_.flows.resize(traffic.flows.size());
+  }
+
+  Result<FlowTrafficReport> Run();
+
+ private:
+  struct Event {
+    enum class Kind : std::uint8_t { kPost, kDeliver, kAcknowledge };
+    Time time;
+    Kind kind = Kind::kPost;
+    std::uint32_t flow = 0;
+    bool operator>(const Event& other) const {
+      return std::tie(time, kind, flow) > std::tie(other.time, other.kind, other.flow);
+    }
+  };
+
+  void Await(Time now, Time delay, Event::Kind kind, std::uint32_t flow);
+  void Handle(const Event& event);
+  void Post(std::uint32_t flow, Time now);
+  void Activate(std::uint32_t trigger, Time now);
+  // The next thing that happens.
+  [[nodiscard]] Time NextTime() {
+    const Time next = network_.next_completion();
+    return events_.empty() ? next : std::min(next, events_.top().time);
+  }
+  void Advance(Time now);
+  [[nodiscard]] bool MustStop();
+
+  const Router& router_;
+  const TrafficWorkload& traffic_;
+  const Placement& placement_;
+  const FlowTrafficOptions& options_;
+  std::vector<Rate> capacities_;  // by ResourceId
+  FlowNetwork network_;
+  std::vector<Uint128> carried_;            // by ResourceId, in units of FlowHop's weight
+  std::vector<std::vector<FlowHop>> hops_;  // by flow, while it moves
+  std::vector<Time> latencies_;             // by flow: of its route
+  std::vector<std::uint32_t> activations_;  // by trigger
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::size_t acknowledged_ = 0;
+  std::uint64_t next_look_ = 0;  // in events
+  Diagnostics problems_;
+  FlowTrafficReport report_;
+};
+
+// What comes later than any run lasts never comes.
+void FlowTrafficRun::Await(Time now, Time delay, Event::Kind kind, std::uint32_t flow) {
+  if (delay > Time::Horizon() - now) return;
+  events_.push({now + delay, kind, flow});
+}
+
+void FlowTrafficRun::Post(std::uint32_t index, Time now) {
+  const TrafficFlow& flow = traffic_.flows[index];
+  const auto route = router_.FindRoute(placement_.endpoint(flow.source),
+                                       placement_.endpoint(flow.destination), index);
+  if (!route) {
+    problems_.insert(problems_.end(), route.error().begin(), route.error().end());
+    return;
+  }
+  std::vector<FlowHop>& hops = hops_[index];
+  for (const Hop& hop : route->hops) {
+    hops.push_back({static_cast<std::uint32_t>(Index(hop.resource)),
+                    static_cast<std::uint64_t>(hop.weight * static_cast<double>(FlowHop::kOne))});
+  }
+  const FlowRate limit = LoneRate(hops, capacities_, route->limit);
+  std::uint64_t surplus = 0;
+  const Time alone = FluidTime(flow.bytes, limit, surplus);
+  latencies_[index] = route->latency;
+  FlowRecord& record = report_.flows[index];
+  record.posted = now;
+  record.alone = alone == Time::Max() ? alone : alone + route->latency;
+  network_.Start(index, hops, limit, flow.bytes, now);
+}
+
+void FlowTrafficRun::Activate(std::uint32_t trigger, Time now) {
+  if (trigger == TrafficFlow::kNoTrigger) return;
+  const TrafficTrigger& what = traffic_.triggers[trigger];
+  const std::uint32_t nth = ++activations_[trigger];
+  const auto start = [&](std::uint32_t flow) {
+    Await(now, traffic_.flows[flow].start, Event::Kind::kPost, flow);
+  };
+  if (what.kind == TrafficTrigger::Kind::kMultiShot) {
+    if (nth <= what.flows.size()) start(what.flows[nth - 1]);
+  } else if (nth == (what.kind == TrafficTrigger::Kind::kBarrier ? what.count : 1)) {
+    std::ranges::for_each(what.flows, start);
+  }
+}
+
+void FlowTrafficRun::Handle(const Event& event) {
+  FlowRecord& record = report_.flows[event.flow];
+  switch (event.kind) {
+    case Event::Kind::kPost:
+      Post(event.flow, event.time);
+      break;
+    case Event::Kind::kDeliver:
+      record.delivered = event.time;
+      report_.end = event.time;
+      Activate(traffic_.flows[event.flow].when_received, event.time);
+      Await(event.time, latencies_[event.flow], Event::Kind::kAcknowledge, event.flow);
+      break;
+    case Event::Kind::kAcknowledge:
+      record.acknowledged = event.time;
+      ++acknowledged_;
+      Activate(traffic_.flows[event.flow].when_sent, event.time);
+      break;
+  }
+}
+
+// Everything that happens at `now`; rates are solved once it has.
+void FlowTrafficRun::Advance(Time now) {
+  while (network_.next_completion() == now) {
+    const std::uint32_t flow = network_.PopCompleted().owner;
+    const auto bytes = static_cast<Uint128>(traffic_.flows[flow].bytes.count());
+    for (const FlowHop& hop : hops_[flow]) carried_[hop.resource] += bytes * hop.weight;
+    std::vector<FlowHop>().swap(hops_[flow]);
+    Await(now, latencies_[flow], Event::Kind::kDeliver, flow);
+    ++report_.events;
+  }
+  while (!events_.empty() && events_.top().time == now) {
+    const Event event = events_.top();
+    events_.pop();
+    Handle(event);
+    ++report_.events;
+  }
+  network_.Solve(now);
+}
+
+bool FlowTrafficRun::MustStop() {
+  constexpr std::uint64_t kBetweenLooks = 1 << 10;
+  if (report_.events < next_look_) return false;
+  next_look_ = report_.events + kBetweenLooks;
+  if (options_.progress != nullptr) {
+    options_.progress->Update(
+        static_cast<double>(acknowledged_) / static_cast<double>(traffic_.flows.size()),
+        "sharing links");
+  }
+  return options_.stop != nullptr && options_.stop->stop_requested();
+}
+
+Result<FlowTrafficReport> FlowTrafficRun::Run() {
+  if (traffic_.ranks > placement_.rank_count()) {
+    return Error("TL1600",
+                 fmt::format("the traffic has {} ranks and the placement {}", traffic_.ranks,
+                             placement_.rank_count()),
+                 "place every rank");
+  }
+  for (std::uint32_t i = 0; i < traffic_.flows.size(); ++i) {
+    if (traffic_.flows[i].trigger == TrafficFlow::kNoTrigger) {
+      Await(Time(), traffic_.flows[i].start, Event::Kind::kPost, i);
+    }
+  }
+  Time next = NextTime();
+  while (problems_.empty() && next < options_.until) {
+    Advance(next);
+    next = NextTime();
+    if (MustStop()) {
+      report_.status = RunStatus::kInterrupted;
+      break;
+    }
+  }
+  if (!problems_.empty()) return std::unexpected(std::move(problems_));
+  if (acknowledged_ < traffic_.flows.size() && report_.status == RunStatus::kFinished) {
+    if (options_.until >= Time::Horizon()) {
+      return Error("TL1602", "simulated time passes 100 days",
+                   "look for a rate or a size that is off by orders of magnitude");
+    }
+    report_.status = RunStatus::kUnfinished;
+    report_.end = options_.until;
+  }
+  report_.solves = network_.solves();
+  report_.links = LinkUses(router_, carried_);
+  return std::move(report_);
+}
+
+}  // namespace
+
+Result<FlowTrafficReport> RunFlowTraffic(const Router& router, const TrafficWorkload& traffic,
+                                         const Placement& placement,
+                                         const FlowTrafficOptions& options) {
+  return FlowTrafficRun(router, traffic, placement, options).Run();
+}
+
+}  // namespace trunkline

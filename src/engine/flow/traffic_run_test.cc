@@ -1,0 +1,142 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/test_fabrics.h"
+#include "trunkline/engine/traffic.h"
+
+namespace trunkline {
+namespace {
+
+using ::testing::SizeIs;
+
+constexpr Rate kRate = Rate::GigabitsPerSecond(100);  // 12,500 bytes a microsecond
+constexpr Time kCable = Time::Microseconds(1);
+constexpr Bytes kMegabyte{1'000'000};  // 80 us
+
+TrafficFlow FlowOf(std::uint32_t source, std::uint32_t destination, Time start = {}) {
+  TrafficFlow flow;
+  flow.source = RankId(source);
+  flow.destination = RankId(destination);
+  flow.bytes = kMegabyte;
+  flow.start = start;
+  return flow;
+}
+
+TrafficWorkload WorkloadOf(std::vector<TrafficFlow> flows, std::uint32_t ranks) {
+  TrafficWorkload traffic;
+  traffic.flows = std::move(flows);
+  traffic.ranks = ranks;
+  return traffic;
+}
+
+FlowTrafficReport RunOnCrossbar(const TrafficWorkload& traffic, FlowTrafficOptions options = {}) {
+  const Fabric fabric = Crossbar(traffic.ranks, kRate, kCable);
+  const Router router(fabric, {});
+  const auto placement = PackedPlacement(fabric, traffic.ranks);
+  auto report = RunFlowTraffic(router, traffic, *placement, options);
+  EXPECT_TRUE(report.has_value()) << Format(report.error().front());
+  return report ? *std::move(report) : FlowTrafficReport();
+}
+
+TEST(FlowTraffic, ALoneFlowTakesItsBytesAndItsLatency) {
+  const auto report = RunOnCrossbar(WorkloadOf({FlowOf(0, 1, Time::Microseconds(5))}, 2));
+  EXPECT_EQ(report.status, RunStatus::kFinished);
+  const FlowRecord& flow = report.flows.at(0);
+  EXPECT_EQ(flow.posted, Time::Microseconds(5));
+  EXPECT_EQ(flow.delivered, Time::Microseconds(5 + 80 + 2));
+  EXPECT_EQ(flow.acknowledged, Time::Microseconds(5 + 80 + 4));
+  EXPECT_EQ(flow.alone, Time::Microseconds(82));
+  EXPECT_EQ(report.end, flow.delivered);
+  ASSERT_THAT(report.links, SizeIs(2));
+  for (const LinkUse& link : report.links) EXPECT_EQ(link.wire_bytes, 1'000'000);
+}
+
+TEST(FlowTraffic, AnIncastSharesTheLastLinkEvenly) {
+  std::vector<TrafficFlow> flows;
+  for (std::uint32_t i = 1; i <= 8; ++i) flows.push_back(FlowOf(i, 0));
+  const auto report = RunOnCrossbar(WorkloadOf(flows, 9));
+  for (const FlowRecord& flow : report.flows) {
+    EXPECT_EQ(flow.delivered, Time::Microseconds(8 * 80 + 2));
+    EXPECT_EQ(flow.alone, Time::Microseconds(82));
+  }
+}
+
+// A is alone for 40 us and moves half of its bytes; then both have half a link: A ends 80 us later,
+// B has moved half by then and ends after 40 us more.
+TEST(FlowTraffic, RatesChangeWhenFlowsComeAndGo) {
+  const auto report =
+      RunOnCrossbar(WorkloadOf({FlowOf(1, 0), FlowOf(2, 0, Time::Microseconds(40))}, 3));
+  EXPECT_EQ(report.flows[0].delivered, Time::Microseconds(122));
+  EXPECT_EQ(report.flows[1].delivered, Time::Microseconds(162));
+}
+
+TEST(FlowTraffic, TriggersStartTheNextFlow) {
+  TrafficWorkload traffic = WorkloadOf({FlowOf(0, 1), FlowOf(1, 2), FlowOf(2, 3)}, 4);
+  traffic.triggers.resize(2);
+  traffic.flows[0].when_received = 0;
+  traffic.flows[1].trigger = 0;
+  traffic.flows[1].start = Time::Microseconds(3);  // after the trigger
+  traffic.flows[1].when_sent = 1;
+  traffic.flows[2].trigger = 1;
+  traffic.triggers[0].flows = {1};
+  traffic.triggers[1].flows = {2};
+  const auto report = RunOnCrossbar(traffic);
+  EXPECT_EQ(report.flows[1].posted, Time::Microseconds(82 + 3));
+  EXPECT_EQ(report.flows[2].posted, Time::Microseconds(85 + 84));
+  EXPECT_EQ(report.end, Time::Microseconds(169 + 82));
+}
+
+TEST(FlowTraffic, ABarrierWaitsForItsCountAndMultishotsTakeTurns) {
+  TrafficWorkload traffic = WorkloadOf(
+      {FlowOf(0, 1), FlowOf(2, 3), FlowOf(4, 5), FlowOf(6, 7), FlowOf(8, 9), FlowOf(10, 11)}, 12);
+  traffic.flows[1].start = Time::Microseconds(10);
+  traffic.triggers.resize(2);
+  traffic.triggers[0] = {TrafficTrigger::Kind::kBarrier, 2, {3}};
+  traffic.triggers[1] = {TrafficTrigger::Kind::kMultiShot, 1, {4, 5}};
+  for (const std::uint32_t i : {0U, 1U}) traffic.flows[i].when_received = 0;
+  for (const std::uint32_t i : {0U, 1U}) traffic.flows[i].when_sent = 1;
+  traffic.flows[3].trigger = 0;
+  traffic.flows[4].trigger = traffic.flows[5].trigger = 1;
+  const auto report = RunOnCrossbar(traffic);
+  EXPECT_EQ(report.flows[3].posted, Time::Microseconds(92));
+  EXPECT_EQ(report.flows[4].posted, Time::Microseconds(84));
+  EXPECT_EQ(report.flows[5].posted, Time::Microseconds(94));
+}
+
+TEST(FlowTraffic, IsCutShortWhereItIsTold) {
+  const auto report =
+      RunOnCrossbar(WorkloadOf({FlowOf(0, 1), FlowOf(0, 1, Time::Microseconds(300))}, 2),
+                    {.until = Time::Microseconds(200)});
+  EXPECT_EQ(report.status, RunStatus::kUnfinished);
+  EXPECT_EQ(report.end, Time::Microseconds(200));
+  EXPECT_EQ(report.flows[0].delivered, Time::Microseconds(82));
+  EXPECT_EQ(report.flows[1].posted, FlowRecord::kNot);
+}
+
+TEST(FlowTraffic, StopsWhenAsked) {
+  std::vector<TrafficFlow> flows(2000, FlowOf(0, 1));
+  StopToken stop;
+  stop.RequestStop();
+  EXPECT_EQ(RunOnCrossbar(WorkloadOf(flows, 2), {.stop = &stop}).status, RunStatus::kInterrupted);
+}
+
+TEST(FlowTraffic, RefusesTimesBeyondTheHorizonAndRanksWithoutAPlace) {
+  const Fabric fabric = Crossbar(2, Rate::BitsPerSecond(1), kCable);
+  const Router router(fabric, {});
+  const auto placement = PackedPlacement(fabric, 2);
+  TrafficWorkload traffic = WorkloadOf({FlowOf(0, 1)}, 2);
+  traffic.flows[0].bytes = Bytes(std::int64_t{1} << 40);
+  const auto endless = RunFlowTraffic(router, traffic, *placement, {});
+  ASSERT_FALSE(endless.has_value());
+  EXPECT_EQ(endless.error().front().code, "TL1602");
+  traffic.ranks = 3;
+  const auto homeless = RunFlowTraffic(router, traffic, *placement, {});
+  ASSERT_FALSE(homeless.has_value());
+  EXPECT_EQ(homeless.error().front().code, "TL1600");
+}
+
+}  // namespace
+}  // namespace trunkline
