@@ -1,7 +1,8 @@
 #include "engine/flow/contention.h"
 
 #include <algorithm>
-#include <numeric>
+#include <functional>
+#include <utility>
 
 #include "trunkline/base/int128.h"
 
@@ -25,17 +26,14 @@ std::uint32_t SourceSlot(const ProgramShape& shape, const Program& program, std:
 // Finding the order of more tasks and slots than this takes too long; then any of the slots may be
 // busy at once.
 constexpr std::size_t kMostOrders = std::size_t{1} << 22;
+constexpr std::size_t kMostSlots = 512;
 
-// Puts source slots into groups of which only one is busy at a time: any two tasks of a group are
-// ordered by the program. The group of each slot.
-std::vector<std::uint32_t> ExclusiveGroups(const ProgramShape& shape, const Program& program) {
+// Whether the program lets only one of two source slots be busy at a time: any two tasks of them
+// are ordered. By slot and slot; empty: not known.
+std::vector<char> FindTurns(const ProgramShape& shape, const Program& program) {
   const std::size_t slots = shape.ports.size() + shape.sends.size();
   const std::size_t tasks = program.tasks.size();
-  if (std::max(tasks, slots) * slots > kMostOrders) {
-    std::vector<std::uint32_t> alone(slots);
-    std::iota(alone.begin(), alone.end(), 0U);
-    return alone;
-  }
+  if (slots > kMostSlots || tasks * slots > kMostOrders) return {};
   // The last task of each slot that task t comes after, plus one. The tasks of one slot are in a
   // row, so t comes after the earlier ones too.
   std::vector<std::uint32_t> after(tasks * slots, 0);
@@ -69,47 +67,36 @@ std::vector<std::uint32_t> ExclusiveGroups(const ProgramShape& shape, const Prog
     }
     last[slot] = static_cast<std::uint32_t>(task) + 1;
   }
-  std::vector<std::vector<std::size_t>> groups;
-  std::vector<std::uint32_t> group_of(slots);
-  for (std::size_t slot = 0; slot < slots; ++slot) {
-    const auto fits = [&](const std::vector<std::size_t>& group) {
-      return std::ranges::all_of(
-          group, [&](std::size_t other) { return ordered[slot * slots + other] != 0; });
-    };
-    const auto group = std::ranges::find_if(groups, fits);
-    group_of[slot] = static_cast<std::uint32_t>(group - groups.begin());
-    if (group == groups.end()) groups.emplace_back();
-    groups[group_of[slot]].push_back(slot);
-  }
-  return group_of;
+  return ordered;
 }
 
-// For each resource: the sum over the groups of every rank of what the most demanding use of any
-// slot asks for while it runs.
+// For each resource: the sum over the ranks of what their slots ask for while they run, each in its
+// most demanding use, and of those that take turns the most demanding one.
 class DemandFinder {
  public:
   explicit DemandFinder(const FlowProblem& problem)
-      : problem_(problem),
-        total_(problem.capacities.size(), 0),
-        of_use_(total_),
-        of_group_(total_) {}
+      : problem_(problem), total_(problem.capacities.size(), 0), of_use_(total_) {}
 
   void AddRank(const FlowProblem::Rank& rank);
   [[nodiscard]] const std::vector<Uint128>& total() const { return total_; }
 
  private:
+  struct Demand {
+    std::uint32_t resource = 0;
+    std::uint32_t slot = 0;
+    Uint128 amount = 0;
+  };
+
   void Add(std::uint32_t connection);
   void AddPort(const FlowProblem::Rank& rank, std::uint32_t port);
-  void EndUse();
-  void EndGroup();
+  void EndUse(std::uint32_t slot);
+  [[nodiscard]] Uint128 InTurn(const ProgramShape& shape, std::span<Demand> demands) const;
 
   const FlowProblem& problem_;
   std::vector<Uint128> total_;
-  // By resource, zero between uses and groups, and which are not zero.
-  std::vector<Uint128> of_use_;
-  std::vector<Uint128> of_group_;
-  std::vector<std::uint32_t> used_;
-  std::vector<std::uint32_t> grouped_;
+  std::vector<Uint128> of_use_;      // by resource, zero between uses
+  std::vector<std::uint32_t> used_;  // where it is not
+  std::vector<Demand> demands_;      // of a rank
 };
 
 void DemandFinder::Add(std::uint32_t index) {
@@ -121,22 +108,12 @@ void DemandFinder::Add(std::uint32_t index) {
   }
 }
 
-void DemandFinder::EndUse() {
+void DemandFinder::EndUse(std::uint32_t slot) {
   for (const std::uint32_t resource : used_) {
-    Uint128& most = of_group_[resource];
-    if (most == 0) grouped_.push_back(resource);
-    most = std::max(most, of_use_[resource]);
+    demands_.push_back({resource, slot, of_use_[resource]});
     of_use_[resource] = 0;
   }
   used_.clear();
-}
-
-void DemandFinder::EndGroup() {
-  for (const std::uint32_t resource : grouped_) {
-    total_[resource] += of_group_[resource];
-    of_group_[resource] = 0;
-  }
-  grouped_.clear();
 }
 
 void DemandFinder::AddPort(const FlowProblem::Rank& rank, std::uint32_t port) {
@@ -148,42 +125,148 @@ void DemandFinder::AddPort(const FlowProblem::Rank& rank, std::uint32_t port) {
          pair < pattern.first_outbound[seat.position + 1]; ++pair) {
       if (use.HasPair(pair)) Add(communicator.first_connection + pair);
     }
-    EndUse();
+    EndUse(port);
   }
+}
+
+// What a rank asks of one resource: its slots are put into groups that take turns, most demanding
+// first.
+Uint128 DemandFinder::InTurn(const ProgramShape& shape, std::span<Demand> demands) const {
+  if (demands.size() == 1) return demands[0].amount;
+  std::ranges::sort(demands, std::greater{}, &Demand::amount);
+  const std::size_t slots = shape.ports.size() + shape.sends.size();
+  Uint128 sum = 0;
+  for (std::size_t first = 0; first < demands.size(); ++first) {
+    if (demands[first].slot == kNone) continue;
+    sum += demands[first].amount;
+    // The rest of its group takes its turns with all of the group.
+    std::vector<std::uint32_t> group{demands[first].slot};
+    for (Demand& other : demands.subspan(first + 1)) {
+      if (other.slot == kNone) continue;
+      const bool fits = std::ranges::all_of(group, [&](std::uint32_t slot) {
+        if (slot == other.slot) return true;
+        return !shape.takes_turns.empty() && shape.takes_turns[slot * slots + other.slot] != 0;
+      });
+      if (!fits) continue;
+      group.push_back(other.slot);
+      other.slot = kNone;
+    }
+  }
+  return sum;
 }
 
 void DemandFinder::AddRank(const FlowProblem::Rank& rank) {
   const ProgramShape& shape = problem_.shapes[rank.program];
-  const std::vector<std::uint32_t>& group_of = shape.exclusive_group;
   const auto ports = static_cast<std::uint32_t>(shape.ports.size());
-  std::vector<std::uint32_t> slots(group_of.size());
-  std::iota(slots.begin(), slots.end(), 0U);
-  std::ranges::stable_sort(slots, {}, [&](std::uint32_t slot) { return group_of[slot]; });
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    const std::uint32_t slot = slots[i];
-    if (slot < ports) {
-      AddPort(rank, slot);
-    } else {
-      Add(problem_.peer_connections[rank.first_send + slot - ports]);
-      EndUse();
-    }
-    if (i + 1 == slots.size() || group_of[slots[i + 1]] != group_of[slot]) EndGroup();
+  demands_.clear();
+  for (std::uint32_t port = 0; port < ports; ++port) AddPort(rank, port);
+  for (std::uint32_t send = 0; send < shape.sends.size(); ++send) {
+    Add(problem_.peer_connections[rank.first_send + send]);
+    EndUse(ports + send);
   }
+  std::ranges::sort(demands_, {}, &Demand::resource);
+  for (auto first = demands_.begin(); first != demands_.end();) {
+    const auto last = std::find_if(first, demands_.end(), [&](const Demand& demand) {
+      return demand.resource != first->resource;
+    });
+    total_[first->resource] += InTurn(shape, {first, last});
+    first = last;
+  }
+}
+
+// For each resource that is no gate: what can come through the gates of the connections that cross
+// it. A connection's gate is the resource that holds it when it is alone, the first of them or the
+// last: a rank's cable, say, before the trunk that it shares.
+class GateFinder {
+ public:
+  explicit GateFinder(const FlowProblem& problem)
+      : problem_(problem),
+        through_(problem.capacities.size(), 0),
+        sum_(problem.capacities.size(), 0),
+        most_(problem.capacities.size(), 0) {}
+
+  // Marks the gates.
+  void FindGates(bool last, std::vector<char>& is_gate);
+  // The bound for each resource. REQUIRES: FindGates has been called.
+  const std::vector<Uint128>& Find();
+
+ private:
+  const FlowProblem& problem_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> gate_of_;  // (gate, connection)
+  std::vector<Uint128> through_;                                  // by resource: the bound
+  std::vector<Uint128> sum_;   // through one gate, zero in between
+  std::vector<Uint128> most_;  // as far as the gate lets through
+  std::vector<std::uint32_t> used_;
+};
+
+void GateFinder::FindGates(bool last, std::vector<char>& is_gate) {
+  for (std::uint32_t i = 0; i < problem_.connections.size(); ++i) {
+    const auto hops = problem_.hops_of(problem_.connections[i]);
+    if (hops.empty()) continue;
+    const auto lone = [&](const FlowHop& hop) {
+      return FlowNetwork::Units(problem_.capacities[hop.resource]) / hop.weight;
+    };
+    const FlowHop* gate = &hops.front();
+    for (const FlowHop& hop : hops) {
+      if (last ? lone(hop) <= lone(*gate) : lone(hop) < lone(*gate)) gate = &hop;
+    }
+    is_gate[gate->resource] = 1;
+    gate_of_.emplace_back(gate->resource, i);
+  }
+  std::ranges::sort(gate_of_);
+}
+
+const std::vector<Uint128>& GateFinder::Find() {
+  for (std::size_t i = 0; i < gate_of_.size(); ++i) {
+    const auto [gate, index] = gate_of_[i];
+    const Connection& connection = problem_.connections[index];
+    const auto hops = problem_.hops_of(connection);
+    const auto own = std::ranges::find(hops, gate, &FlowHop::resource);
+    const Uint128 capacity = FlowNetwork::Units(problem_.capacities[gate]);
+    for (const FlowHop& hop : hops) {
+      if (sum_[hop.resource] == 0) used_.push_back(hop.resource);
+      sum_[hop.resource] += static_cast<Uint128>(hop.weight) * connection.limit.units;
+      const Uint128 most =
+          hop.weight == own->weight ? capacity : (capacity / own->weight + 1) * hop.weight;
+      most_[hop.resource] = std::max(most_[hop.resource], most);
+    }
+    if (i + 1 < gate_of_.size() && gate_of_[i + 1].first == gate) continue;
+    for (const std::uint32_t resource : used_) {
+      through_[resource] += std::min(sum_[resource], most_[resource]);
+      sum_[resource] = 0;
+      most_[resource] = 0;
+    }
+    used_.clear();
+  }
+  return through_;
 }
 
 }  // namespace
 
 void FindBindingHops(const TaskGraph& graph, FlowProblem& problem) {
   for (std::uint32_t i = 0; i < problem.shapes.size(); ++i) {
-    problem.shapes[i].exclusive_group = ExclusiveGroups(problem.shapes[i], graph.program(i));
+    problem.shapes[i].takes_turns = FindTurns(problem.shapes[i], graph.program(i));
   }
   DemandFinder finder(problem);
   for (const FlowProblem::Rank& rank : problem.ranks) finder.AddRank(rank);
+  GateFinder near_source(problem);
+  GateFinder near_destination(problem);
+  std::vector<char> is_gate(problem.capacities.size(), 0);
+  near_source.FindGates(false, is_gate);
+  near_destination.FindGates(true, is_gate);
+  const std::vector<Uint128>& sent = near_source.Find();
+  const std::vector<Uint128>& received = near_destination.Find();
+  std::vector<char> binds(problem.capacities.size());
+  for (std::size_t i = 0; i < binds.size(); ++i) {
+    Uint128 demand = finder.total()[i];
+    // Gates are judged by themselves: two could not vouch for each other.
+    if (is_gate[i] == 0) demand = std::min({demand, sent[i], received[i]});
+    binds[i] = demand > FlowNetwork::Units(problem.capacities[i]) ? 1 : 0;
+  }
   for (Connection& connection : problem.connections) {
     const auto hops = std::span(problem.hops).subspan(connection.first_hop, connection.hop_count);
-    const auto others = std::ranges::partition(hops, [&](const FlowHop& hop) {
-      return finder.total()[hop.resource] > FlowNetwork::Units(problem.capacities[hop.resource]);
-    });
+    const auto others =
+        std::ranges::partition(hops, [&](const FlowHop& hop) { return binds[hop.resource] != 0; });
     connection.binding_hops = static_cast<std::uint32_t>(hops.size() - others.size());
   }
 }

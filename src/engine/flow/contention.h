@@ -6,12 +6,14 @@
 namespace trunkline {
 
 // Finds the resources that can bind and sorts each connection's hops accordingly (binding_hops);
-// fills in exclusive_group of each shape.
+// fills in takes_turns of each shape.
 //
 // A resource binds only when the connections that can be busy at one time ask for more than it has.
 // Connections of one rank are never busy together when they belong to different collectives of one
 // communicator, or to communicators and peers whose tasks the rank's program puts in a row: a task
-// is over only when its own messages have left.
+// is over only when its own messages have left. And what comes through others that are narrower in
+// sum cannot fill it: where every flow of a trunk passes the cable of its host first, the trunk
+// never holds a flow below the level at which its cable does.
 void FindBindingHops(const TaskGraph& graph, FlowProblem& problem);
 
 }  // namespace trunkline

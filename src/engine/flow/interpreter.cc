@@ -16,8 +16,8 @@ constexpr std::uint64_t kMaxSharedOps = std::uint64_t{1} << 22;
 Interpreter::Interpreter(const TransferModel& model)
     : model_(model),
       rendezvous_(model.handshake == Handshake::kRendezvous),
-      network_(model.capacities),
-      states_(model.connections.size()) {}
+      states_(model.connections.size()),
+      course_{FlowNetwork(model.capacities), {}, {}} {}
 
 std::uint32_t Interpreter::AddPrograms(std::uint32_t count) {
   const auto first = static_cast<std::uint32_t>(programs_.size());
@@ -358,10 +358,10 @@ void Interpreter::Transmit(std::uint32_t connection) {
       const Time bytes_begin = Later(begin, model_.message_overhead);
       if (model_.connections[connection].binding_hops == 0) {
         EndTransfer(connection, Later(bytes_begin, Duration(connection, put.bytes, put.follows)));
-      } else if (bytes_begin == clock_) {
+      } else if (bytes_begin == course_.clock && !Held(connection)) {
         BeginTransfer(connection);
       } else {
-        begins_.Set(connection, bytes_begin);
+        course_.begins.Set(connection, bytes_begin);
       }
     }
   }
@@ -371,29 +371,39 @@ void Interpreter::BeginTransfer(std::uint32_t index) {
   ++events_;
   const State& state = states_[index];
   const Message& put = messages_[state.outgoing.head];
-  if (watches()) NoteBegin(index);
-  const Connection& connection = model_.connections[index];
-  network_.Start(index, model_.hops.subspan(connection.first_hop, connection.binding_hops),
-                 connection.limit, Bytes(put.bytes), clock_, put.follows ? state.surplus : 0);
+  Occupy(index);
+  course_.network.Start(index, binding_hops(index), model_.connections[index].limit,
+                        Bytes(put.bytes), course_.clock, put.follows ? state.surplus : 0);
 }
 
-void Interpreter::NoteBegin(std::uint32_t index) {
+std::span<const FlowHop> Interpreter::binding_hops(std::uint32_t index) const {
   const Connection& connection = model_.connections[index];
-  for (const FlowHop& hop : model_.hops.subspan(connection.first_hop, connection.binding_hops)) {
-    ResourceLedger::Entry& entry = model_.ledger->entries[hop.resource];
-    if (!entry.watched) continue;
-    if (entry.solved_until > clock_) model_.ledger->breached.push_back(entry.pattern);
-    ++entry.active;
+  return model_.hops.subspan(connection.first_hop, connection.binding_hops);
+}
+
+bool Interpreter::Held(std::uint32_t connection) {
+  if (replay_end_ != Time::Max()) return course_.clock == replay_end_;
+  if (!model_.occupancy || model_.occupancy->entries.empty()) return false;
+  for (const FlowHop& hop : binding_hops(connection)) {
+    const Occupancy::Entry& entry = model_.occupancy->entries[hop.resource];
+    if (entry.planned == 0) continue;
+    model_.occupancy->disturbed = entry.owner;
+    return true;
+  }
+  return false;
+}
+
+void Interpreter::Occupy(std::uint32_t connection) {
+  if (!model_.occupancy || model_.occupancy->entries.empty()) return;
+  for (const FlowHop& hop : binding_hops(connection)) {
+    ++model_.occupancy->entries[hop.resource].transfers;
   }
 }
 
-void Interpreter::NoteEnd(std::uint32_t index) {
-  const Connection& connection = model_.connections[index];
-  for (const FlowHop& hop : model_.hops.subspan(connection.first_hop, connection.binding_hops)) {
-    ResourceLedger::Entry& entry = model_.ledger->entries[hop.resource];
-    if (!entry.watched) continue;
-    --entry.active;
-    entry.last_end = clock_;
+void Interpreter::Vacate(std::uint32_t connection) {
+  if (!model_.occupancy || model_.occupancy->entries.empty()) return;
+  for (const FlowHop& hop : binding_hops(connection)) {
+    --model_.occupancy->entries[hop.resource].transfers;
   }
 }
 
@@ -486,25 +496,63 @@ bool Interpreter::AwaitSignal(std::uint32_t id, std::uint32_t connection) {
 
 // --- Events -------------------------------------------------------------------------------------
 
+Time Interpreter::next_time() {
+  if (course_.network.needs_solve() && course_.begins.next_time() != course_.clock) {
+    course_.network.Solve(course_.clock);
+  }
+  return std::min(course_.begins.next_time(), course_.network.next_completion());
+}
+
 bool Interpreter::Advance(Time until) {
-  if (network_.needs_solve() && begins_.next_time() != clock_) network_.Solve(clock_);
-  const Time now = std::min(begins_.next_time(), network_.next_completion());
+  const Time now = next_time();
   if (now > until) return false;
   if (now == Time::Max()) {
-    if (!begins_.empty() || network_.active()) past_horizon_ = true;
+    if (!course_.begins.empty() || course_.network.active()) past_horizon_ = true;
     return false;
   }
-  clock_ = now;
-  while (begins_.next_time() == now) BeginTransfer(begins_.Pop());
-  while (network_.next_completion() == now) {
-    const FlowNetwork::Ended ended = network_.PopCompleted();
+  course_.clock = now;
+  while (course_.begins.next_time() == now && !Held(course_.begins.next_id())) {
+    BeginTransfer(course_.begins.Pop());
+  }
+  if (model_.occupancy && model_.occupancy->disturbed != Occupancy::kNobody) return true;
+  while (course_.network.next_completion() == now) {
+    const FlowNetwork::Ended ended = course_.network.PopCompleted();
     ++events_;
     states_[ended.owner].surplus = ended.surplus;
-    if (watches()) NoteEnd(ended.owner);
+    Vacate(ended.owner);
     EndTransfer(ended.owner, now);
     Transmit(ended.owner);
   }
   return true;
+}
+
+void Interpreter::BeginReplay(Time from, Time until) {
+  TL_CHECK(ready_.empty() && finished_.empty(), "a replay while programs can run");
+  if (!aside_) aside_ = std::make_unique<Course>(FlowNetwork(model_.capacities));
+  std::swap(course_, *aside_);
+  course_.clock = from;
+  replay_end_ = until;
+}
+
+void Interpreter::EndReplay() {
+  const Time until = replay_end_;
+  for (;;) {
+    while (RunReady()) continue;
+    if (next_time() >= until && course_.network.next_completion() > until) break;
+    Advance();
+  }
+  replay_end_ = Time::Max();
+  std::swap(course_, *aside_);
+  TL_CHECK(until == course_.clock || !course_.network.needs_solve(), "time passes unsolved");
+  course_.clock = until;
+  for (const FlowNetwork::Rest& rest : aside_->network.TakeAll(until)) {
+    course_.network.Resume(rest, binding_hops(rest.owner), model_.connections[rest.owner].limit,
+                           until);
+  }
+  while (!aside_->begins.empty()) {
+    const Time time = aside_->begins.next_time();
+    course_.begins.Set(aside_->begins.Pop(), time);
+  }
 }
 
 // --- Lists --------------------------------------------------------------------------------------

@@ -15,17 +15,18 @@
 
 namespace trunkline {
 
-// Keeps transfers and collectives solved elsewhere (memo.h) from using one resource at one time.
-struct ResourceLedger {
+// Who is on each resource: transfers that move, and a collective whose course is known ahead
+// (planned.h), so that neither misses the other.
+struct Occupancy {
+  static constexpr std::uint32_t kNobody = UINT32_MAX;
+
   struct Entry {
-    Time solved_until;          // a collective solved elsewhere is on it until then …
-    std::uint32_t pattern = 0;  // … of this pattern
-    std::uint32_t active = 0;   // transfers on it now
-    Time last_end;              // of its transfers
-    bool watched = false;
+    std::uint32_t transfers = 0;    // on it now
+    std::uint32_t planned = 0;      // members of a planned collective on it now …
+    std::uint32_t owner = kNobody;  // … which is this
   };
-  std::vector<Entry> entries;           // by resource; empty: none is watched
-  std::vector<std::uint32_t> breached;  // patterns of collectives that were not alone
+  std::vector<Entry> entries;         // by resource; empty: nothing is planned
+  std::uint32_t disturbed = kNobody;  // the owner of what a transfer is about to move on
 };
 
 // Where messages travel: connections over resources.
@@ -35,7 +36,7 @@ struct TransferModel {
   std::span<const Rate> capacities;
   Time message_overhead;
   Handshake handshake = Handshake::kEager;
-  ResourceLedger* ledger = nullptr;
+  Occupancy* occupancy = nullptr;
 };
 
 // What a connection has moved.
@@ -82,19 +83,31 @@ class Interpreter {
   bool RunReady();
   [[nodiscard]] std::vector<Finished>& finished() { return finished_; }
 
-  // Processes everything that happens at the next event time; false when nothing is left to happen,
-  // or nothing until `until`.
-  // REQUIRES: no program can run.
+  // Processes everything that happens at next_time(); false when nothing is left to happen, or
+  // nothing until `until`. Stops before a transfer that would disturb a planned collective and
+  // names that in the occupancy. REQUIRES: no program can run.
   bool Advance(Time until = Time::Max());
+  // When something happens next; Time::Max(): never, as far as is known.
+  [[nodiscard]] Time next_time();
 
-  [[nodiscard]] Time clock() const { return clock_; }
+  // Programs started between BeginReplay and EndReplay run from `from` until `until`, apart from
+  // all others, which stay at clock(); then they share the resources with them: transfers that end
+  // at `until` have ended, those that begin then have not begun. REQUIRES: no program can run, none
+  // has finished, and until then nobody else was on the resources that the replayed transfers are
+  // on.
+  void BeginReplay(Time from, Time until);
+  void EndReplay();
+
+  [[nodiscard]] Time clock() const { return course_.clock; }
   // Something would happen only after the horizon of simulated time.
   [[nodiscard]] bool past_horizon() const { return past_horizon_; }
   [[nodiscard]] const Traffic& traffic(std::uint32_t connection) const {
     return states_[connection].traffic;
   }
   [[nodiscard]] std::uint64_t events() const { return events_; }
-  [[nodiscard]] std::uint64_t solves() const { return network_.solves(); }
+  [[nodiscard]] std::uint64_t solves() const {
+    return course_.network.solves() + (aside_ ? aside_->network.solves() : 0);
+  }
 
   // What a program that is not idle waits for.
   enum class Wait : std::uint8_t { kNothing, kSignal, kOwnSignal, kSlot, kTransfers };
@@ -190,6 +203,13 @@ class Interpreter {
     bool busy = false;                  // the first outgoing put is on its way
   };
 
+  // What moves, and what is about to.
+  struct Course {
+    FlowNetwork network;
+    EventQueue begins;  // by connection: when the first outgoing put begins its transfer
+    Time clock;
+  };
+
   void Begin(std::uint32_t program, Time time);
   void Run(std::uint32_t id);
   bool Refill(Program& program);
@@ -207,11 +227,13 @@ class Interpreter {
   // Lets outgoing puts go as far as their times are known.
   void Transmit(std::uint32_t connection);
   void BeginTransfer(std::uint32_t connection);
-  [[nodiscard]] bool watches() const {
-    return model_.ledger != nullptr && !model_.ledger->entries.empty();
-  }
-  void NoteBegin(std::uint32_t connection);
-  void NoteEnd(std::uint32_t connection);
+  [[nodiscard]] std::span<const FlowHop> binding_hops(std::uint32_t connection) const;
+  // Whether a transfer has to wait, at this instant: for a planned collective that it disturbs to
+  // be executed, or for the replay to end.
+  bool Held(std::uint32_t connection);
+  // One transfer more or less on the connection's resources.
+  void Occupy(std::uint32_t connection);
+  void Vacate(std::uint32_t connection);
   void EndTransfer(std::uint32_t connection, Time end);
   bool Meet(std::uint32_t id);
   void CompleteTransfer(std::uint32_t program, Time end);
@@ -225,13 +247,13 @@ class Interpreter {
 
   TransferModel model_;
   bool rendezvous_;
-  FlowNetwork network_;
   std::vector<State> states_;
   std::vector<Program> programs_;
   std::vector<std::uint32_t> ready_;
   std::vector<Finished> finished_;
-  EventQueue begins_;  // by connection: when the first outgoing put begins its transfer
-  Time clock_;
+  Course course_;
+  std::unique_ptr<Course> aside_;  // what BeginReplay put aside, or idle
+  Time replay_end_ = Time::Max();  // Time::Max(): no replay
   std::uint64_t events_ = 0;
   bool past_horizon_ = false;
 

@@ -97,7 +97,6 @@ HandGraph GroupsAndWorld(std::uint32_t groups, std::uint32_t size, std::uint64_t
 
 TEST(CollectiveMemo, ChangesNothingWhereOthersUseTheSameCablesInTurn) {
   std::uint64_t reuses = 0;
-  std::uint64_t kept_out = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const auto size = static_cast<std::uint32_t>(2 + Below(Draw(seed, 60, 0), 3));
     FlowCase run{
@@ -109,10 +108,8 @@ TEST(CollectiveMemo, ChangesNothingWhereOthersUseTheSameCablesInTurn) {
     run.options.memo = false;
     ExpectSameRanks(with, run.Run(graph), seed);
     reuses += with.flow.reuses;
-    kept_out += with.flow.reuses == 0 ? 1 : 0;
   }
   EXPECT_GT(reuses, 100U);
-  EXPECT_GT(kept_out, 0U);  // some runs overlap and have to do without
 }
 
 TEST(CollectiveMemo, SolvesARepeatedCollectiveOnce) {

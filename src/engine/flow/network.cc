@@ -88,11 +88,21 @@ void FlowNetwork::MarkDirty(std::uint32_t resource) {
 std::uint32_t FlowNetwork::Start(std::uint32_t owner, std::span<const FlowHop> path, FlowRate limit,
                                  Bytes bytes, Time now, std::uint64_t surplus) {
   TL_CHECK(bytes > Bytes(0), "a flow of no bytes", owner);
+  return Add(owner, path, limit, Work(bytes, surplus), now);
+}
+
+void FlowNetwork::Resume(const Rest& rest, std::span<const FlowHop> hops, FlowRate limit,
+                         Time now) {
+  Add(rest.owner, hops, limit, rest.work, now);
+}
+
+std::uint32_t FlowNetwork::Add(std::uint32_t owner, std::span<const FlowHop> path, FlowRate limit,
+                               Uint128 work, Time now) {
   const std::uint32_t index = TakeFlow(static_cast<std::uint32_t>(path.size()));
   Flow& flow = flows_[index];
   flow.owner = owner;
   flow.limit = limit.units;
-  flow.remaining = Work(bytes, surplus);
+  flow.remaining = work;
   flow.settled = now;
   caps_[index] = Cap::Limit(limit.units);
   bool alone = true;
@@ -121,6 +131,26 @@ FlowNetwork::Ended FlowNetwork::PopCompleted() {
   const Time now = next_completion();
   const std::uint32_t index = completions_.Pop();
   const Flow& flow = flows_[index];
+  Drop(index);
+  return {flow.owner, Surplus(flow.remaining, caps_[index].rate(), now - flow.settled)};
+}
+
+std::vector<FlowNetwork::Rest> FlowNetwork::TakeAll(Time now) {
+  std::vector<Rest> taken;
+  while (!completions_.empty()) {
+    const std::uint32_t index = completions_.Pop();
+    const Flow& flow = flows_[index];
+    const auto elapsed = static_cast<std::uint64_t>((now - flow.settled).ps());
+    taken.push_back(
+        {flow.owner, flow.remaining - static_cast<Uint128>(caps_[index].rate()) * elapsed});
+    Drop(index);
+  }
+  Solve(now);
+  return taken;
+}
+
+void FlowNetwork::Drop(std::uint32_t index) {
+  const Flow& flow = flows_[index];
   for (const Hop& hop : hops(flow)) {
     Resource& resource = resources_[hop.resource];
     if (resource.level != kNone) MarkDirty(hop.resource);
@@ -131,7 +161,6 @@ FlowNetwork::Ended FlowNetwork::PopCompleted() {
     resource.active.pop_back();
   }
   free_[flow.hop_count].push_back(index);
-  return {flow.owner, Surplus(flow.remaining, caps_[index].rate(), now - flow.settled)};
 }
 
 // --- Ends ---------------------------------------------------------------------------------------

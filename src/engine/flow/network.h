@@ -79,6 +79,16 @@ class FlowNetwork {
   };
   // Ends the flow that completes next, at next_completion().
   Ended PopCompleted();
+  // What is left of a flow that is taken out before its end, in rate units x picoseconds.
+  struct Rest {
+    std::uint32_t owner = 0;
+    Uint128 work = 0;
+  };
+  // Takes all flows out at `now`. REQUIRES: rates are
+  // solved, and no flow ends before `now` or at it.
+  std::vector<Rest> TakeAll(Time now);
+  // Lets a flow that was taken out elsewhere go on, as Start does.
+  void Resume(const Rest& rest, std::span<const FlowHop> hops, FlowRate limit, Time now);
   // Brings rates up to date with the starts and ends at `now`.
   void Solve(Time now);
 
@@ -145,6 +155,9 @@ class FlowNetwork {
     return std::span(hops_).subspan(flow.first_hop, flow.hop_count);
   }
   std::uint32_t TakeFlow(std::uint32_t hop_count);
+  std::uint32_t Add(std::uint32_t owner, std::span<const FlowHop> hops, FlowRate limit,
+                    Uint128 work, Time now);
+  void Drop(std::uint32_t flow);
   void MarkDirty(std::uint32_t resource);
   void Await(std::uint32_t resource, std::uint64_t level);
   void Examine(std::uint32_t index, std::uint64_t at_least);

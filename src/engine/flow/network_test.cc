@@ -312,6 +312,28 @@ TEST(FlowNetwork, TakesTheSameRatesWhenCongruentFlowsAreFoldedIntoOneOfTheirWeig
   }
 }
 
+TEST(FlowNetwork, LetsFlowsThatWereTakenOutGoOnElsewhereToTheSamePicosecond) {
+  const auto capacities = Gigabytes({450});
+  const std::vector<FlowHop> hops{On(0)};
+  const FlowRate limit = LimitOf(hops, capacities);
+  // Two flows share 450 GB/s: 4,500 bytes each take 20 ns, and 30 more alone 66.67 ps.
+  FlowNetwork before(capacities);
+  before.Start(7, hops, limit, Bytes(4'500), Time());
+  before.Start(8, hops, limit, Bytes(4'530), Time());
+  before.Solve(Time());
+  FlowNetwork after(capacities);
+  for (const FlowNetwork::Rest& rest : before.TakeAll(Time::Picoseconds(1'237))) {
+    after.Resume(rest, hops, limit, Time::Picoseconds(1'237));
+  }
+  EXPECT_FALSE(before.active());
+  after.Solve(Time::Picoseconds(1'237));
+  EXPECT_EQ(after.next_completion(), Time::Nanoseconds(20));
+  EXPECT_EQ(after.PopCompleted().owner, 7U);
+  after.Solve(Time::Nanoseconds(20));
+  EXPECT_EQ(after.next_completion(), Time::Picoseconds(20'067));
+  EXPECT_EQ(after.PopCompleted().owner, 8U);
+}
+
 TEST(EventQueue, ReleasesIdsInOrderOfTimeAfterMovesAndRemovals) {
   EventQueue queue;
   std::vector<std::int64_t> time(200, -1);

@@ -83,8 +83,9 @@ struct ProgramShape {
   std::vector<std::uint32_t> role_predecessor;
   std::vector<std::vector<std::uint32_t>> streams;  // the ordered tasks of each, in program order
   Waiters waiters;
-  // By port, then by send: of those with equal numbers the program's order lets only one be busy.
-  std::vector<std::uint32_t> exclusive_group;
+  // By two of the ports, then sends: whether the program's order lets only one be busy at a time.
+  // Empty: not known.
+  std::vector<char> takes_turns;
 };
 
 struct FlowProblem {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "trunkline/base/check.h"
 #include "trunkline/collective/tuner.h"
@@ -23,15 +24,16 @@ TaskRunner::TaskRunner(const EngineInput& input, const EngineOptions& options,
       options_(options),
       problem_(problem),
       folding_(folding),
+      groups_(FindGroups(problem, folding)),
       model_{.connections = folding.connections,
              .hops = folding.hops,
              .capacities = folding.capacities,
              .message_overhead = input.transport.message_overhead,
              .handshake = options.handshake,
-             .ledger = &ledger_},
+             .occupancy = &occupancy_},
       interpreter_(model_),
-      memo_(problem, folding, input.graph, model_, ledger_, withdrawn),
-      joining_(problem.communicators.size()) {
+      memo_(problem, folding, groups_, input.graph, model_, withdrawn),
+      planned_(problem, folding, groups_, memo_, occupancy_) {
   for (std::uint32_t rank = 0; rank < folding.ranks.size(); ++rank) AddRank(rank);
 }
 
@@ -76,25 +78,65 @@ Result<RunStatus> TaskRunner::Run() {
       ReportProgress();
     }
     if (RunSomething()) continue;
-    to_withdraw_.insert(to_withdraw_.end(), ledger_.breached.begin(), ledger_.breached.end());
-    if (!to_withdraw_.empty()) return RunStatus::kUnfinished;
-    if (interpreter_.past_horizon()) break;
-    const Time next_compute = computes_.empty() ? Time::Max() : computes_.top().time;
-    if (!interpreter_.Advance(next_compute) && !StartCompute()) break;
+    if (!to_withdraw().empty()) return RunStatus::kUnfinished;
+    if (interpreter_.past_horizon() || !AdvanceClock()) break;
   }
   if (interpreter_.past_horizon()) {
     return Error("TL1602", "simulated time passes 100 days",
                  "look for a rate or a size that is off by orders of magnitude");
   }
   if (tasks_ended_ == times_.size()) return RunStatus::kFinished;
-  // Somebody may wait for what a member could do before the last has joined.
-  for (std::uint32_t c = 0; c < joining_.size(); ++c) {
-    if (joining_[c].joined > 0) to_withdraw_.push_back(problem_.communicators[c].pattern);
-  }
   return RunStatus::kUnfinished;
 }
 
+// Lets the next thing happen; false when nothing is left. REQUIRES: nothing can run.
+bool TaskRunner::AdvanceClock() {
+  const auto disturbed =
+      planned_.TakeDisturbed(std::exchange(occupancy_.disturbed, Occupancy::kNobody));
+  if (!disturbed.empty()) {
+    Execute(disturbed);
+    return true;
+  }
+  const Time next_compute = computes_.empty() ? Time::Max() : computes_.top().time;
+  const Time planned = planned_.next_time();
+  if (planned != Time::Max() && planned <= next_compute &&
+      (planned <= interpreter_.clock() || planned <= interpreter_.next_time())) {
+    planned_.Advance();
+    return true;
+  }
+  if (interpreter_.Advance(next_compute) || StartCompute()) return true;
+  // Who waits for whom shows in the programs.
+  const auto waiting = planned_.TakeWaiting();
+  Execute(waiting);
+  return !waiting.empty();
+}
+
+// Executes collectives that went as planned until now.
+void TaskRunner::Execute(const std::vector<PlannedCollectives::Starts>& collectives) {
+  const Time now = std::max(interpreter_.clock(), planned_.clock());
+  for (const PlannedCollectives::Starts& starts : collectives) {
+    Time first = now;
+    for (const PlannedCollectives::Start& start : starts) first = std::min(first, start.begin);
+    interpreter_.BeginReplay(first, now);
+    for (const PlannedCollectives::Start& start : starts) {
+      StartPrograms(start.member, start.task, start.begin);
+    }
+    interpreter_.EndReplay();
+    while (!interpreter_.finished().empty()) {
+      const Interpreter::Finished finished = interpreter_.finished().back();
+      interpreter_.finished().pop_back();
+      TakeFinished(finished);
+    }
+  }
+}
+
 bool TaskRunner::RunSomething() {
+  if (!planned_.ended().empty()) {
+    const PlannedCollectives::End end = planned_.ended().back();
+    planned_.ended().pop_back();
+    End(groups_.members[end.member].rank, end.task, end.time);
+    return true;
+  }
   if (!interpreter_.finished().empty()) {
     const Interpreter::Finished finished = interpreter_.finished().back();
     interpreter_.finished().pop_back();
@@ -229,58 +271,39 @@ void TaskRunner::LaunchCollective(std::uint32_t rank, std::uint32_t index, Time 
   const FlowProblem::Rank& whole = problem_.ranks[Index(folding_.ranks[rank])];
   const FlowProblem::Seat& seat = problem_.seats[whole.first_seat + slot];
   const FlowProblem::Communicator& communicator = problem_.communicators[seat.communicator];
-  const Pattern& pattern = problem_.patterns[communicator.pattern];
   if (communicator.members.size() == 1) {
     End(rank, index, start);
     return;
   }
-  const Schedule& schedule = pattern.schedule(collective);
-  Port& port = ports_[ranks_[rank].first_port + slot];
   const CollectiveChoice& choice = input_.graph.collectives()[collective];
   const Time begin =
       interpreter_.Later(start, BaseLatencyOf(choice.algorithm, choice.protocol, input_.transport));
-  if (memo_.Covers(seat.communicator)) {
-    Join(seat.communicator, seat.position, index, begin);
-    return;
-  }
-  port.running = schedule.channels();
-  port.end = begin;
+  const std::uint32_t member = ranks_[rank].first_port + slot;
+  if (!planned_.Join(member, index, collective, begin)) StartPrograms(member, index, begin);
+}
+
+void TaskRunner::StartPrograms(std::uint32_t index, std::uint32_t task, Time begin) {
+  const CollectiveGroups::Member& member = groups_.members[index];
+  const FlowProblem::Communicator& communicator = problem_.communicators[member.seat.communicator];
+  const Pattern& pattern = problem_.patterns[communicator.pattern];
+  const Schedule& schedule = pattern.schedule(program_of(member.rank).tasks[task].collective);
   const auto connections = std::span(folding_.connection_class)
                                .subspan(communicator.first_connection, pattern.pairs.size());
+  Port& port = ports_[index];
+  port.running = schedule.channels();
+  port.end = begin;
+  planned_.NoteExecuted(index, true);
   for (std::uint32_t channel = 0; channel < schedule.channels(); ++channel) {
     const std::uint32_t program = port.first_program + channel;
-    owners_[program].task = index;
+    owners_[program].task = task;
     interpreter_.Start(program,
                        {.schedule = &schedule,
                         .pattern = &pattern,
                         .connection_of = connections,
-                        .position = seat.position,
+                        .position = member.seat.position,
                         .channel = channel,
                         .first_program = port.first_program},
                        begin);
-  }
-}
-
-void TaskRunner::Join(std::uint32_t index, Participant position, std::uint32_t task, Time begin) {
-  const FlowProblem::Communicator& communicator = problem_.communicators[index];
-  Joining& joining = joining_[index];
-  joining.begin.resize(communicator.members.size());
-  joining.task.resize(communicator.members.size());
-  joining.begin[position] = begin;
-  joining.task[position] = task;
-  if (++joining.joined < communicator.members.size()) return;
-  joining.joined = 0;
-  const auto rank_of = [&](std::size_t member) {
-    return folding_.simulated_rank[Index(communicator.members[member])];
-  };
-  const std::uint32_t collective = program_of(rank_of(position)).tasks[task].collective;
-  const auto ends = memo_.Ends(index, collective, joining.begin);
-  if (!ends) {
-    to_withdraw_.push_back(communicator.pattern);
-    return;
-  }
-  for (std::size_t member = 0; member < ends->size(); ++member) {
-    End(rank_of(member), joining.task[member], (*ends)[member]);
   }
 }
 
@@ -296,7 +319,7 @@ std::vector<Traffic> TaskRunner::AllTraffic() const {
 FlowCounters TaskRunner::counters() const {
   FlowCounters counters;
   counters.solves = interpreter_.solves() + memo_.solves();
-  counters.reuses = memo_.reuses();
+  counters.reuses = planned_.reuses();
   for (std::uint32_t i = 0; i < folding_.connections.size(); ++i) {
     counters.transfers_simulated += interpreter_.traffic(i).transfers;
   }
@@ -316,7 +339,10 @@ void TaskRunner::TakeFinished(const Interpreter::Finished& finished) {
   }
   Port& port = ports_[owner.port];
   port.end = std::max(port.end, finished.end);
-  if (--port.running == 0) End(owner.rank, owner.task, port.end);
+  if (--port.running > 0) return;
+  planned_.NoteExecuted(owner.port, false);
+  // What ended before the collective was disturbed is known.
+  if (!Ended(At(owner.rank, owner.task))) End(owner.rank, owner.task, port.end);
 }
 
 void TaskRunner::End(std::uint32_t rank, std::uint32_t task, Time end) {

@@ -9,8 +9,10 @@
 
 #include "engine/accounting.h"
 #include "engine/flow/fold.h"
+#include "engine/flow/group.h"
 #include "engine/flow/interpreter.h"
 #include "engine/flow/memo.h"
+#include "engine/flow/planned.h"
 #include "engine/flow/problem.h"
 #include "trunkline/engine/engine.h"
 
@@ -27,7 +29,9 @@ class TaskRunner {
   // Runs to the end. Fails with TL1602 when simulated time leaves its horizon.
   Result<RunStatus> Run();
   // Patterns for which the memo's proof failed: the run is void and has to be made again without.
-  [[nodiscard]] const std::vector<std::uint32_t>& to_withdraw() const { return to_withdraw_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& to_withdraw() const {
+    return planned_.withdrawn();
+  }
 
   // By task of a simulated rank's program. A task that never ended has an end before time zero.
   [[nodiscard]] std::span<const TaskTimes> times(std::uint32_t rank) const {
@@ -62,7 +66,7 @@ class TaskRunner {
     std::uint32_t blocked_on = kNone;  // task
     Time free;                         // of unordered compute tasks
   };
-  // A rank's part in the collective that its communicator runs now.
+  // A rank's part in the collective that its communicator runs now. A member of the groups.
   struct Port {
     std::uint32_t first_program = 0;
     std::uint32_t running = 0;  // channel programs that have not ended
@@ -90,13 +94,6 @@ class TaskRunner {
     auto operator<=>(const ReadyCompute&) const = default;
   };
 
-  // Members of a covered communicator that have joined its next collective.
-  struct Joining {
-    std::vector<Time> begin;          // by position
-    std::vector<std::uint32_t> task;  // by position
-    std::uint32_t joined = 0;
-  };
-
   void AddRank(std::uint32_t rank);
   bool RunSomething();
   void AdvanceStream(std::uint32_t rank, std::uint32_t stream);
@@ -107,7 +104,9 @@ class TaskRunner {
   bool StartCompute();
   void Release(std::uint32_t rank, std::span<const std::uint32_t> waiters);
   void LaunchCollective(std::uint32_t rank, std::uint32_t task, Time start);
-  void Join(std::uint32_t communicator, Participant position, std::uint32_t task, Time begin);
+  void StartPrograms(std::uint32_t member, std::uint32_t task, Time begin);
+  void Execute(const std::vector<PlannedCollectives::Starts>& collectives);
+  bool AdvanceClock();
   void TakeFinished(const Interpreter::Finished& finished);
   void End(std::uint32_t rank, std::uint32_t task, Time end);
   void ReportProgress();
@@ -123,12 +122,12 @@ class TaskRunner {
   const EngineOptions& options_;
   const FlowProblem& problem_;
   const Folding& folding_;
-  ResourceLedger ledger_;
+  CollectiveGroups groups_;
+  Occupancy occupancy_;
   TransferModel model_;
   Interpreter interpreter_;
   CollectiveMemo memo_;
-  std::vector<Joining> joining_;  // by communicator
-  std::vector<std::uint32_t> to_withdraw_;
+  PlannedCollectives planned_;
   std::vector<RankState> ranks_;
   std::vector<TaskTimes> times_;
   std::vector<Stream> streams_;

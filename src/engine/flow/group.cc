@@ -1,0 +1,62 @@
+#include "engine/flow/group.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace trunkline {
+namespace {
+
+// Disjoint sets of the numbers below a bound.
+class DisjointSets {
+ public:
+  explicit DisjointSets(std::size_t count) : parent_(count) {
+    std::iota(parent_.begin(), parent_.end(), 0U);
+  }
+  std::uint32_t Find(std::uint32_t of) {
+    while (parent_[of] != of) of = parent_[of] = parent_[parent_[of]];
+    return of;
+  }
+  // The smaller root stays.
+  void Unite(std::uint32_t a, std::uint32_t b) {
+    a = Find(a);
+    b = Find(b);
+    parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  std::vector<std::uint32_t> parent_;
+};
+
+}  // namespace
+
+CollectiveGroups FindGroups(const FlowProblem& problem, const Folding& folding) {
+  CollectiveGroups groups;
+  for (std::uint32_t rank = 0; rank < folding.ranks.size(); ++rank) {
+    const FlowProblem::Rank& whole = problem.ranks[Index(folding.ranks[rank])];
+    const std::size_t ports = problem.shapes[whole.program].ports.size();
+    for (std::size_t port = 0; port < ports; ++port) {
+      groups.members.push_back({.rank = rank, .seat = problem.seats[whole.first_seat + port]});
+    }
+  }
+  DisjointSets sets(groups.members.size());
+  std::vector<std::uint32_t> user(folding.connections.size(), UINT32_MAX);
+  for (std::uint32_t i = 0; i < groups.members.size(); ++i) {
+    const auto unite = [&](std::uint32_t, std::uint32_t connection) {
+      if (user[connection] == UINT32_MAX) user[connection] = i;
+      sets.Unite(user[connection], i);
+    };
+    ForEachOutbound(problem, folding, groups.members[i].seat, unite);
+    ForEachInbound(problem, folding, groups.members[i].seat, unite);
+  }
+  for (std::uint32_t i = 0; i < groups.members.size(); ++i) {
+    CollectiveGroups::Member& member = groups.members[i];
+    const std::uint32_t root = sets.Find(i);
+    member.group = root == i ? groups.size() : groups.members[root].group;
+    if (root == i) groups.members_of.emplace_back();
+    member.position = static_cast<std::uint32_t>(groups.members_of[member.group].size());
+    groups.members_of[member.group].push_back(i);
+  }
+  return groups;
+}
+
+}  // namespace trunkline
