@@ -68,6 +68,9 @@ Preset ReadPreset(std::string_view name, Rate line_rate) {
   root.Read("notification_interval", preset.network.notification_interval);
   root.Read("ack_every", preset.network.ack_every, {.min = 1, .max = 1024});
   root.Read("header", preset.network.header);
+  root.Read("path_selection", preset.network.path_selection,
+            Words<PathSelection>{{"oblivious", PathSelection::kOblivious},
+                                 {"mixed", PathSelection::kMixed}});
   CloseEmbedded(document);
   preset.network.preset = name;
   return preset;

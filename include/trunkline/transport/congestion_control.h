@@ -107,6 +107,12 @@ struct CongestionPolicy {
   void (*on_loss)(const void* parameters, const PathView&, const LossView&, FlowControl&) = nullptr;
 };
 
+// How a sender picks the entropies of packets, and so their paths, where switches spray by them.
+//   kOblivious  a new one for every packet
+//   kMixed      one of 64: those acknowledged unmarked once more, else in turn but for those marked
+//               or trimmed (Ultra Ethernet)
+enum class PathSelection : std::uint8_t { kOblivious, kMixed };
+
 // A named set of a policy's parameters (data/congestion).
 struct CongestionPreset {
   std::string name;
@@ -138,7 +144,8 @@ struct CongestionControl {
   std::optional<MarkingCurve> marking;  // of switches; none: the policy needs no marks
   Time notification_interval;           // between CNPs of one queue pair
   std::uint32_t ack_every = 16;         // packets an acknowledgement covers
-  Bytes header;                         // that it adds to every data packet (HPCC's telemetry)
+  PathSelection path_selection = PathSelection::kOblivious;
+  Bytes header;  // that it adds to every data packet (HPCC's telemetry)
 };
 
 // `preset` empty: the policy's default. Presets whose source scales with the link are scaled to

@@ -21,6 +21,7 @@ struct PacketTransport {
   Bytes ack_bytes{84};        // wire bytes of an acknowledgement or notification
   std::uint32_t ack_every =
       16;  // packets an acknowledgement covers; the last of a message asks for one
+  PathSelection path_selection = PathSelection::kOblivious;
   // The sender is busy for so long before the first packet of a message (doorbell, descriptor).
   Time message_overhead;
   LossRecovery recovery = LossRecovery::kGoBackN;

@@ -73,6 +73,7 @@ SmallRun Make(std::uint64_t seed) {
   if (draw.Chance(3)) run.transport.message_overhead = Time::Picoseconds(draw.Below(3'000'000));
   if (draw.Chance(4)) run.switches.frame_loss = draw.Chance(2) ? 0.001 : 0.05;
   if (draw.Chance(3)) run.switches.queue = Bytes(10'000 + draw.Below(50'000));
+  if (draw.Chance(2)) run.transport.path_selection = PathSelection::kMixed;
   if (draw.Chance(2)) run.transport.loss_distance = 1 + draw.Below(8);
   if (draw.Chance(2)) run.transport.low_timeout = Time::Microseconds(60);
   const auto& policies = CongestionPolicies();

@@ -25,6 +25,7 @@ struct alignas(64) Packet {
   static constexpr std::uint8_t kTrimmed = 8;   // its payload was cut off on the way
   static constexpr std::uint8_t kAgain = 16;    // a retransmission
   static constexpr std::uint8_t kSpoilt = 32;   // by bit errors on the cable it is on
+  static constexpr std::uint8_t kAsks = 64;     // for an acknowledgement: the window is full
 
   std::uint32_t next = 0;  // in the list it is in
   std::uint32_t queue_pair = 0;

@@ -122,6 +122,7 @@ struct Sender {
   std::uint32_t lost = 0;             // packets known to be lost and not sent again yet
   std::uint32_t recovery = kNoIndex;  // its Recovery, once anything was lost or overtaken
   std::uint32_t entropy = 0;          // packets sent so far, where each takes its own path
+  std::uint32_t chooser = kNoIndex;   // its PathChooser, where it has one
   std::uint32_t requests = 0;         // reads that it has answered
   std::int64_t next_send = 0;         // pacing
   std::int64_t last_progress = 0;     // when an acknowledgement last moved `acked`

@@ -7,6 +7,7 @@
 
 #include "engine/packet/calendar_queue.h"
 #include "engine/packet/packet.h"
+#include "engine/packet/path_chooser.h"
 #include "engine/packet/plant.h"
 #include "engine/packet/reorder_window.h"
 
@@ -156,6 +157,7 @@ class Shard {
   bool ServeNic(std::uint32_t link);
   [[nodiscard]] Frame NextFrame(const Sender& sender) const;
   void Send(std::uint32_t index, std::uint32_t link, const Frame& frame);
+  std::uint32_t Entropy(std::uint32_t index);
   void Ready(std::uint32_t index);
   void Line(Nic& nic, std::uint32_t index, std::int64_t idle);
   void AppendToRing(Nic& nic, std::uint32_t index);
@@ -216,6 +218,7 @@ class Shard {
   std::vector<ReorderWindow> reorder_;
   std::vector<Recovery> recoveries_;
   std::vector<Reader> readers_;
+  std::vector<PathChooser> choosers_;
   std::vector<Telemetry> telemetry_;       // by packet; empty: the policy needs none
   std::vector<Telemetry> last_telemetry_;  // by queue pair: of its newest acknowledgement
   std::vector<std::uint32_t> free_messages_;

@@ -70,10 +70,13 @@ bool Shard<Queue, kFused>::AdmitLossy(std::uint32_t id, std::uint32_t out) {
   const Port& port = ports_[out];
   Switch& at = switches_[port.at_switch];
   const double alpha = plant_.switches_model.egress_alpha;
+  // Control packets are few: they may use all of the pool.
+  const bool control = packet.traffic_class == control_;
   const auto fits = [&] {
-    return at.used + packet.wire <= at.pool && port.queued_bytes + packet.wire <= queue_limit_ &&
-           static_cast<double>(port.queued_bytes) <=
-               alpha * static_cast<double>(at.pool - at.used - packet.wire);
+    if (at.used + packet.wire > at.pool) return false;
+    return control || (port.queued_bytes + packet.wire <= queue_limit_ &&
+                       static_cast<double>(port.queued_bytes) <=
+                           alpha * static_cast<double>(at.pool - at.used - packet.wire));
   };
   bool room = fits();
   if (!room && kFused && !at.exact) {

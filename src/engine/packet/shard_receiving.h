@@ -51,7 +51,7 @@ void Shard<Queue, kFused>::ReceiveData(std::uint32_t link, std::uint32_t id) {
   const Packet& packet = packets_[id];
   const bool trimmed = (packet.flags & Packet::kTrimmed) != 0;
   const auto ahead = static_cast<std::int32_t>(packet.psn - receiver.expected);
-  bool answer = marked && transport.policy.acks_marks;
+  bool answer = (marked && transport.policy.acks_marks) || (packet.flags & Packet::kAsks) != 0;
   if (ahead < 0) {
     // A repetition of what has arrived: the sender missed the acknowledgement.
     ++counters_.refused;

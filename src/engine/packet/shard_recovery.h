@@ -12,6 +12,11 @@ void Shard<Queue, kFused>::ReceiveAnswer(std::uint32_t id) {
   Sender& sender = plant_.senders[index];
   if (sender.failed) return;
   const bool trimmed = (packet.flags & Packet::kTrimmed) != 0;
+  if (sender.chooser != kNoIndex) {
+    choosers_[sender.chooser].Hear(packet.path, trimmed             ? PathChooser::News::kTrimmed
+                                                : packet.marked > 0 ? PathChooser::News::kMarked
+                                                                    : PathChooser::News::kGood);
+  }
   if (!trimmed) Advance(index, packet.psn);
   const auto newly = static_cast<std::int32_t>(packet.received - sender.received);
   if (newly > 0) sender.received = packet.received;

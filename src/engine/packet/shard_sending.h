@@ -171,6 +171,22 @@ typename Shard<Queue, kFused>::Frame Shard<Queue, kFused>::NextFrame(const Sende
       .again = static_cast<std::int32_t>(psn - sender.sent) < 0};
 }
 
+// What switches spray the next packet by: new for every one, whatever went before, or what the
+// sender's PathChooser says.
+template <typename Queue, bool kFused>
+std::uint32_t Shard<Queue, kFused>::Entropy(std::uint32_t index) {
+  Sender& sender = plant_.senders[index];
+  const auto own = static_cast<std::uint32_t>(Mix64(index));
+  const std::uint32_t count = sender.entropy++;
+  if (plant_.transport.path_selection == PathSelection::kOblivious) return own + count;
+  if (sender.chooser == kNoIndex) {
+    sender.chooser = static_cast<std::uint32_t>(choosers_.size());
+    choosers_.emplace_back();
+  }
+  const std::uint64_t draw = Draw(plant_.seed, index, count);
+  return (own & ~(PathChooser::kEntropies - 1)) | choosers_[sender.chooser].Next(draw);
+}
+
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Send(std::uint32_t index, std::uint32_t link, const Frame& frame) {
   Sender& sender = plant_.senders[index];
@@ -188,10 +204,7 @@ void Shard<Queue, kFused>::Send(std::uint32_t index, std::uint32_t link, const F
   packet.hop = 1;
   packet.marked = 0;
   packet.sent = now_;
-  // An entropy of its own for every packet, whatever went before.
-  packet.path = plant_.forwarding == Forwarding::kSource
-                    ? sender.path
-                    : static_cast<std::uint32_t>(Mix64(index)) + sender.entropy++;
+  packet.path = plant_.forwarding == Forwarding::kSource ? sender.path : Entropy(index);
   if (!telemetry_.empty()) StartTelemetry(id);
   std::int64_t overhead = 0;
   if (frame.psn == sender.next_psn) {
@@ -209,6 +222,7 @@ void Shard<Queue, kFused>::Send(std::uint32_t index, std::uint32_t link, const F
   } else {
     sender.sent = frame.psn + 1;
   }
+  if (sender.control.window != INT64_MAX && !MaySend(sender)) packet.flags |= Packet::kAsks;
   ++counters_.packets.data;
   const std::uint16_t wire = packet.wire;
   if (transport.policy.before_send != nullptr) {
