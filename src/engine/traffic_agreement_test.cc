@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/test_fabrics.h"
+#include "trunkline/base/statistics.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/engine/traffic.h"
 
@@ -13,31 +14,77 @@
 namespace trunkline {
 namespace {
 
+constexpr Rate kRate = Rate::GigabitsPerSecond(100);
+
+// Hosts on one switch, with headers of the packet transport in either engine.
+class Star {
+ public:
+  explicit Star(std::uint32_t hosts)
+      : fabric_(Crossbar(hosts, kRate, Time::Microseconds(1))),
+        router_(fabric_, {.policy = RoutingPolicy::kEcmp,
+                          .wire_bytes = (transport_.mtu + transport_.packet_overhead).count(),
+                          .payload_bytes = transport_.mtu.count()}),
+        placement_(*PackedPlacement(fabric_, hosts)) {}
+
+  [[nodiscard]] TrafficWorkload Traffic(const TrafficSpec& spec, std::uint64_t seed = 1) const {
+    auto traffic =
+        MakeTraffic(spec, static_cast<std::uint32_t>(placement_.rank_count()), kRate, seed);
+    EXPECT_TRUE(traffic.has_value()) << Format(traffic.error().front());
+    return *std::move(traffic);
+  }
+  [[nodiscard]] FlowTrafficReport AsFlows(const TrafficWorkload& traffic) const {
+    auto report = RunFlowTraffic(router_, traffic, placement_, {});
+    EXPECT_TRUE(report.has_value()) << Format(report.error().front());
+    return *std::move(report);
+  }
+  [[nodiscard]] PacketReport AsPackets(const TrafficWorkload& traffic) const {
+    const SwitchModel switches;
+    auto report = RunPacketTraffic({router_, switches, transport_}, traffic, placement_, {});
+    EXPECT_TRUE(report.has_value()) << Format(report.error().front());
+    return *std::move(report);
+  }
+  // Wire bytes of a payload byte in full packets.
+  [[nodiscard]] double overhead() const {
+    return static_cast<double>(router_.options().wire_bytes) /
+           static_cast<double>(router_.options().payload_bytes);
+  }
+
+ private:
+  PacketTransport transport_;
+  Fabric fabric_;
+  Router router_;
+  Placement placement_;
+};
+
+TrafficSpec SpecOf(const char* pattern, FlowSizes sizes) {
+  TrafficSpec spec;
+  spec.jobs.emplace_back();
+  spec.jobs[0].pattern = pattern;
+  spec.jobs[0].sizes = std::move(sizes);
+  return spec;
+}
+
+// One receiver's link is offered `load` of what it carries, by `senders` hosts alike.
+TrafficSpec OpenIncast(const Star& star, std::uint32_t senders, double load, FlowSizes sizes,
+                       Time window) {
+  TrafficSpec spec = SpecOf("incast", std::move(sizes));
+  spec.jobs[0].values["senders"].value = senders;
+  spec.jobs[0].arrivals = Arrivals::kPoisson;
+  spec.jobs[0].load = load / senders / star.overhead();
+  spec.warm_up = Time::Picoseconds(window.ps() / 10);
+  spec.window = window;
+  return spec;
+}
+
 struct Both {
   FlowTrafficReport flow;
   PacketReport packet;
 };
 
 Both RunBoth(const char* pattern, std::uint32_t hosts, std::int64_t bytes) {
-  const Fabric fabric = Crossbar(hosts, Rate::GigabitsPerSecond(100), Time::Microseconds(1));
-  const PacketTransport transport;
-  RouterOptions routing;
-  routing.policy = RoutingPolicy::kEcmp;
-  routing.payload_bytes = transport.mtu.count();
-  routing.wire_bytes = (transport.mtu + transport.packet_overhead).count();
-  const Router router(fabric, routing);
-  const auto placement = PackedPlacement(fabric, hosts);
-  TrafficSpec spec;
-  spec.jobs.emplace_back();
-  spec.jobs[0].pattern = pattern;
-  spec.jobs[0].sizes = FlowSizes::Fixed(Bytes(bytes));
-  const auto traffic = MakeTraffic(spec, hosts, Rate::GigabitsPerSecond(100), 1);
-  EXPECT_TRUE(traffic.has_value());
-  const SwitchModel switches;
-  auto flow = RunFlowTraffic(router, *traffic, *placement, {});
-  auto packet = RunPacketTraffic({router, switches, transport}, *traffic, *placement, {});
-  EXPECT_TRUE(flow.has_value() && packet.has_value());
-  return {*std::move(flow), *std::move(packet)};
+  const Star star(hosts);
+  const TrafficWorkload traffic = star.Traffic(SpecOf(pattern, FlowSizes::Fixed(Bytes(bytes))));
+  return {star.AsFlows(traffic), star.AsPackets(traffic)};
 }
 
 void ExpectClose(const Both& both, double tolerance) {
@@ -64,6 +111,69 @@ TEST(TrafficAgreement, AnOutcastSharesItsSenderAlike) {
 
 TEST(TrafficAgreement, AnIncastSharesItsReceiverAlike) {
   ExpectClose(RunBoth("incast", 9, 2'000'000), 0.03);
+}
+
+// M/G/1 with processor sharing: at load r every message takes 1 / (1 - r) of its time alone on
+// average, whatever the distribution of sizes (Kleinrock, Queueing Systems II, section 4.4).
+TEST(TrafficLaws, FluidFlowsOnOneLinkAreProcessorSharing) {
+  const Star star(33);
+  const FlowSizes shape = FlowSizes::Distribution(
+      "mice and elephants",
+      {{Bytes(100'000), 0.9}, {Bytes(1'000'000), 0.9}, {Bytes(1'000'001), 1}});
+  for (const FlowSizes& sizes : {FlowSizes::Fixed(Bytes(200'000)), shape}) {
+    const TrafficWorkload traffic =
+        star.Traffic(OpenIncast(star, 32, 0.6, sizes, Time::Microseconds(400'000)));
+    const auto report = star.AsFlows(traffic);
+    const TrafficStatistics statistics = MeasureTraffic(traffic, report.flows);
+    EXPECT_GT(statistics.flows, 10'000U);
+    // Latency is paid once and not shared; it is small against 16 us.
+    double alone = 0;
+    double taken = 0;
+    for (const FlowRecord& flow : report.flows) {
+      alone += (flow.alone - Time::Microseconds(2)).seconds();
+      taken += (flow.delivered - flow.posted - Time::Microseconds(2)).seconds();
+    }
+    EXPECT_NEAR(taken / alone, 1 / (1 - 0.6), 0.15) << sizes.name();
+    EXPECT_FALSE(JudgeSaturation(traffic, report.flows)->saturated);
+  }
+}
+
+// M/D/1: messages of one packet of one host wait r / (2 (1 - r)) of a packet's time on average.
+TEST(TrafficLaws, PacketsOfOneHostAreAnMd1Queue) {
+  const Star star(2);
+  const double packet = 4096 * star.overhead() * 8 / 100e9;
+  for (const double load : {0.3, 0.6, 0.8}) {
+    std::vector<double> waits;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      const TrafficWorkload traffic = star.Traffic(
+          OpenIncast(star, 1, load, FlowSizes::Fixed(Bytes(4096)), Time::Microseconds(4'000)),
+          seed);
+      const auto report = star.AsPackets(traffic);
+      double waited = 0;
+      for (const FlowRecord& flow : report.flows) {
+        waited += (flow.delivered - flow.posted - flow.alone).seconds() / packet;
+      }
+      waits.push_back(waited / static_cast<double>(report.flows.size()));
+    }
+    const MeanInterval interval = MeanWithConfidence(waits, 0.999);
+    EXPECT_NEAR(interval.mean, load / (2 * (1 - load)), *interval.half_width) << load;
+    EXPECT_LT(*interval.half_width, 0.25 * interval.mean) << load;
+                load / (2 * (1 - load)));
+  }
+}
+
+TEST(TrafficLaws, ALinkSaturatesWhereItIsOfferedMoreThanItCarries) {
+  const Star star(9);
+  for (const double load : {0.5, 1.25}) {
+    const TrafficWorkload traffic = star.Traffic(
+        OpenIncast(star, 8, load, FlowSizes::Fixed(Bytes(4096)), Time::Microseconds(1'000)));
+    const auto flow = JudgeSaturation(traffic, star.AsFlows(traffic).flows);
+    const auto packet = JudgeSaturation(traffic, star.AsPackets(traffic).flows);
+    EXPECT_EQ(flow->saturated, load > 1) << load;
+    EXPECT_EQ(packet->saturated, load > 1) << load;
+    // Of messages of one packet no part is under way, so what arrives is what the link carries.
+    EXPECT_NEAR(packet->delivered_bytes / packet->offered_bytes, std::min(1 / load, 1.0), 0.02);
+  }
 }
 
 }  // namespace
