@@ -104,6 +104,16 @@ TEST(Tree, TakesTwoLogPStepsAndSendsTheBufferOverEveryEdgeTwice) {
   EXPECT_EQ(TrafficOf("tree", Spec(Primitive::kAllReduce, 40), GroupLayout::Flat(16)).steps, 8U);
 }
 
+TEST(Tree, EntersEachNodeOnceOnEveryChannelWhateverItsRoot) {
+  const GroupLayout layout = GroupLayout::Grid(4, 8);
+  for (const std::uint32_t root : {0U, 3U, 14U}) {
+    CollectiveSpec spec = Spec(Primitive::kAllReduce, 4 * 8 * 6, 8);
+    spec.root = root;
+    // Three of the nodes are entered and left by the whole buffer.
+    EXPECT_EQ(TrafficOf("tree", spec, layout).between_nodes, 2 * 3 * spec.bytes.count());
+  }
+}
+
 TEST(DoubleBinaryTree, LoadsEachRankWithTwiceTheBufferAtMost) {
   for (std::uint32_t p = 2; p <= 33; ++p) {
     const std::int64_t n = 4 * 40;

@@ -9,15 +9,24 @@
 namespace trunkline {
 namespace {
 
-// A binomial tree over places counted from the root along the ring order, so that subtrees are
-// neighbours: the parent of a place is the place without its lowest set bit.
-Tree BinomialTree(const RingOrder& order, std::uint32_t root, std::uint32_t channel) {
+// A binomial tree over places: the parent of a place is the place without its lowest set bit, so
+// that subtrees are neighbours. Places follow the ring order from the root's node on, in which the
+// root comes first: no node is torn apart, and where nodes hold a power of two of ranks, one hop
+// enters each.
+Tree BinomialTree(const RingOrder& order, std::uint32_t root, std::uint32_t root_node,
+                  std::uint32_t channel) {
   const std::uint32_t ranks = order.size();
-  const std::uint32_t start = order.position(root, channel);
+  const std::uint32_t begin = order.node_begin(root_node);
+  const std::uint32_t beside_root = order.node_begin(root_node + 1) - begin;
+  const std::uint32_t turn = order.position(root, channel) - begin;
+  const auto rank_at = [&](std::uint32_t place) {
+    const std::uint32_t position =
+        place < beside_root ? begin + (turn + place) % beside_root : (begin + place) % ranks;
+    return order.rank(position, channel);
+  };
   std::vector<Participant> parent(ranks, Tree::kNone);
   for (std::uint32_t place = 1; place < ranks; ++place) {
-    parent[order.rank((start + place) % ranks, channel)] =
-        order.rank((start + (place & (place - 1))) % ranks, channel);
+    parent[rank_at(place)] = rank_at(place & (place - 1));
   }
   return Tree(std::move(parent));
 }
@@ -32,7 +41,7 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
   const RingOrder order(layout, spec.channels);
   std::vector<Tree> trees;
   for (std::uint32_t channel = 0; channel < spec.channels; ++channel) {
-    trees.push_back(BinomialTree(order, spec.root, channel));
+    trees.push_back(BinomialTree(order, spec.root, layout.node[spec.root], channel));
   }
   const std::int64_t slices = spec.slice.count() > 0 ? SliceCount(spec, spec.channels) : 1;
   return std::make_shared<TreeSchedule>("tree", spec, layout.size(), std::move(trees),
