@@ -151,6 +151,10 @@ TEST(TransferTime, IsTheCeilingOfTheExactQuotient) {
 TEST(TimeDeathTest, RefusesToOverflow) {
   EXPECT_EXIT((void)(Time::Max() + Time::Picoseconds(1)), testing::ExitedWithCode(70),
               "simulated time overflows");
+  EXPECT_EXIT((void)(Time::Picoseconds(INT64_MIN) - Time::Picoseconds(1)),
+              testing::ExitedWithCode(70), "simulated time overflows");
+  EXPECT_EXIT((void)(Bytes(INT64_MIN) - Bytes(1)), testing::ExitedWithCode(70),
+              "byte count overflows");
   EXPECT_EXIT((void)TransferTime(Bytes(INT64_MAX), Rate::BitsPerSecond(1)),
               testing::ExitedWithCode(70), "outlasts the horizon");
 }

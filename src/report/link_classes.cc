@@ -34,8 +34,7 @@ std::vector<LinkClass> LinkClassesOf(const RunResult& result) {
   for (const LinkUse& use : result.timeline.links) {
     const Link& link = fabric.link(use.link);
     LinkClass& entry = by_key[KeyOf(fabric, link)];
-    const double utilisation = static_cast<double>(use.wire_bytes) /
-                               (link.rate.bytes_per_second() * result.time.seconds());
+    const double utilisation = Utilisation(use.wire_bytes, link.rate, result.time);
     if (entry.links == 0 || utilisation > entry.worst_utilisation) {
       entry.worst = use.link;
       entry.worst_utilisation = utilisation;

@@ -14,12 +14,10 @@ constexpr std::size_t kLinksKept = 1'000;
 
 void SummariseLinks(RunResult& result) {
   const Fabric& fabric = *result.fabric;
-  const double seconds = result.time.seconds();
   std::vector<std::pair<double, LinkUse>> uses;  // with the utilisation
   uses.reserve(result.timeline.links.size());
   for (const LinkUse& use : result.timeline.links) {
-    const double could = fabric.link(use.link).rate.bytes_per_second() * seconds;
-    uses.emplace_back(seconds > 0 ? static_cast<double>(use.wire_bytes) / could : 0.0, use);
+    uses.emplace_back(Utilisation(use.wire_bytes, fabric.link(use.link).rate, result.time), use);
   }
   result.links_total = uses.size();
   const std::size_t kept = std::min(kLinksKept, uses.size());
@@ -125,6 +123,11 @@ bool CountsChunks(Primitive primitive) {
 }
 
 }  // namespace
+
+double Utilisation(std::int64_t wire_bytes, Rate rate, Time time) {
+  if (time <= Time()) return 0;
+  return static_cast<double>(wire_bytes) / (rate.bytes_per_second() * time.seconds());
+}
 
 CollectiveRow RowOf(const Chosen& chosen, std::uint32_t group_size, Time time, Time bound) {
   const CollectiveChoice& choice = chosen.choice;

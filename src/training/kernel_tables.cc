@@ -102,7 +102,6 @@ void ReadAttention(KernelTables& tables) {
                                        {"both", Direction::kBoth}};
   YamlDocument document = OpenEmbedded(k_trunkline_training_data_kernels, "kernels/attention.yaml");
   const YamlMap root = document.root();
-  root.Require("reference_rows", tables.reference_rows);
   for (const YamlMap& map : Maps(root, "charts")) {
     AttentionChart chart;
     Direction direction = Direction::kBoth;

@@ -56,7 +56,7 @@ struct OccupancyCurve {
   std::string device;
   double peak = 0;  // FLOP/s
   AttentionPass pass = AttentionPass::kForward;
-  Curve fraction;  // of the rate at `reference_rows`, over batch x heads x sequence
+  Curve fraction;  // of the rate at full occupancy, over batch x heads x sequence
 };
 
 // data/kernels, read once.
@@ -64,8 +64,7 @@ struct KernelTables {
   std::vector<GemmDevice> gemm;  // by ascending peak
   std::vector<AttentionChart> attention;
   std::vector<OccupancyCurve> occupancy;  // by ascending peak within a pass
-  double reference_rows = 0;
-  double streaming_fraction = 0;  // of the memory bandwidth that byte-moving kernels reach
+  double streaming_fraction = 0;          // of the memory bandwidth that byte-moving kernels reach
   std::string streaming_device;
 };
 

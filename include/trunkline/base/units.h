@@ -34,7 +34,12 @@ class Time {
     TL_CHECK(!__builtin_add_overflow(a.ps_, b.ps_, &sum), "simulated time overflows", a.ps_, b.ps_);
     return Time(sum);
   }
-  friend constexpr Time operator-(Time a, Time b) { return Time(a.ps_ - b.ps_); }
+  friend constexpr Time operator-(Time a, Time b) {
+    std::int64_t difference = 0;
+    TL_CHECK(!__builtin_sub_overflow(a.ps_, b.ps_, &difference), "simulated time overflows", a.ps_,
+             b.ps_);
+    return Time(difference);
+  }
   friend constexpr Time operator*(Time a, std::int64_t n) {
     std::int64_t product = 0;
     TL_CHECK(!__builtin_mul_overflow(a.ps_, n, &product), "simulated time overflows", a.ps_, n);
@@ -62,7 +67,11 @@ class Bytes {
     TL_CHECK(!__builtin_add_overflow(a.count_, b.count_, &sum), "byte count overflows");
     return Bytes(sum);
   }
-  friend constexpr Bytes operator-(Bytes a, Bytes b) { return Bytes(a.count_ - b.count_); }
+  friend constexpr Bytes operator-(Bytes a, Bytes b) {
+    std::int64_t difference = 0;
+    TL_CHECK(!__builtin_sub_overflow(a.count_, b.count_, &difference), "byte count overflows");
+    return Bytes(difference);
+  }
   friend constexpr Bytes operator*(Bytes a, std::int64_t n) {
     std::int64_t product = 0;
     TL_CHECK(!__builtin_mul_overflow(a.count_, n, &product), "byte count overflows");

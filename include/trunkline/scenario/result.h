@@ -67,11 +67,14 @@ struct StepCollective {
   [[nodiscard]] Time transfer() const { return time - waiting; }
 };
 
+// What part of a link's capacity over `time` went to `wire_bytes`; 0 when no time passed.
+[[nodiscard]] double Utilisation(std::int64_t wire_bytes, Rate rate, Time time);
+
 struct LinkRow {
   LinkId link{};
   std::string from;
   std::string to;
-  double utilisation = 0;  // wire bytes / (rate x time)
+  double utilisation = 0;  // Utilisation()
   std::int64_t bytes = 0;
 };
 
