@@ -77,6 +77,11 @@ bool NeedsEveryMember(Primitive primitive) {
   return false;
 }
 
+bool HasRoot(Primitive primitive) {
+  return primitive == Primitive::kBroadcast || primitive == Primitive::kReduce ||
+         primitive == Primitive::kGather || primitive == Primitive::kScatter;
+}
+
 double BusBandwidthFactor(Primitive primitive, std::int64_t ranks) {
   TL_CHECK(ranks > 0, "a collective needs ranks");
   const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);

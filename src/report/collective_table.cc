@@ -24,11 +24,6 @@ bool Reduces(Primitive primitive) {
          primitive == Primitive::kReduce;
 }
 
-bool HasRoot(Primitive primitive) {
-  return primitive == Primitive::kBroadcast || primitive == Primitive::kReduce ||
-         primitive == Primitive::kGather || primitive == Primitive::kScatter;
-}
-
 std::string Line(const CollectiveRow& row) {
   const std::string half = fmt::format("  {:>7}  {:>6.2f}  {:>6.2f}    N/A", TimeCell(row.time),
                                        row.algbw_Bps / 1e9, row.busbw_Bps / 1e9);

@@ -155,7 +155,13 @@ void ReadCollective(const YamlValue& value, std::int64_t endpoints, Scenario& sc
     }
   }
   const std::int64_t roots = job.ranks > 0 ? job.ranks : kMostRanks;  // 0: no cluster was built
-  map->Read("root", job.root, IntRange{.min = 0, .max = roots - 1});
+  if (const auto root = map->Find("root")) {
+    root->Read(job.root, IntRange{.min = 0, .max = roots - 1});
+    if (known && !HasRoot(job.primitive)) {
+      root->Error("TL1207", fmt::format("{} has no root", ToString(job.primitive)),
+                  "remove the key; nothing would read it");
+    }
+  }
   for (Bytes& size : job.sizes) {
     // nccl-tests rounds down to whole elements; nothing smaller than one is sent.
     const std::int64_t whole = size.count() - size.count() % job.element_bytes;

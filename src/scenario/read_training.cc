@@ -51,6 +51,37 @@ void ReadOverlap(const YamlMap& training, TrainingPlan& plan) {
   }
 }
 
+// Warns of keys that are written, but that nothing reads at these extents.
+void WarnOfMootKeys(const YamlMap& training, const TrainingPlan& plan) {
+  const auto warn = [](const std::optional<YamlMap>& map, const char* key, bool moot,
+                       const char* why) {
+    const auto value = moot && map ? map->Find(key) : std::nullopt;
+    if (!value) return;
+    value->Warn("TL1341", fmt::format("'{}' changes nothing: {}", key, why),
+                "leave it out, or change the extent that it needs");
+  };
+  const auto map_of = [&training](const char* key) {
+    const auto value = training.Find(key);
+    return value && value->is_map() ? value->AsMap() : std::nullopt;
+  };
+  const bool no_tp = plan.tp == 1;
+  const bool no_dp = plan.dp == 1;
+  const bool whole = plan.zero == 0;
+  const auto parallel = map_of("parallel");
+  warn(parallel, "sequence_parallel", no_tp, "tp is 1");
+  warn(parallel, "schedule", plan.pp == 1, "pp is 1");
+  warn(parallel, "zero", no_dp, "dp is 1");
+  const auto overlap = map_of("overlap");
+  warn(overlap, "tp", no_tp, "tp is 1");
+  warn(overlap, "p2p", plan.pp == 1, "pp is 1");
+  warn(overlap, "grad_reduce", no_dp, "dp is 1");
+  warn(overlap, "param_gather", no_dp || whole, no_dp ? "dp is 1" : "zero is 0");
+  warn(overlap, "param_gather", !no_dp && plan.zero == 3, "zero 3 gathers layer by layer");
+  const auto algorithms = map_of("algorithms");
+  warn(algorithms, "tp", no_tp, "tp is 1");
+  warn(algorithms, "dp", no_dp, "dp is 1");
+}
+
 void ReadNumerics(const YamlMap& training, TrainingPlan& plan) {
   static const Words<Precision> kPrecisions = {{"bf16", Precision::kBf16},
                                                {"fp16", Precision::kFp16},
@@ -141,6 +172,7 @@ void ReadTraining(const std::string& file, const YamlValue& value, std::int64_t 
     for (const Diagnostic& problem : CheckPlan(job.model, plan, endpoints)) {
       Culprit(*training, value, problem.code).Adopt({problem});
     }
+    WarnOfMootKeys(*training, plan);
   }
   scenario.workload = std::move(job);
 }

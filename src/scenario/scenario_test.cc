@@ -133,6 +133,49 @@ TEST(Scenario, RefusesKeysThatNothingWouldRead) {
               HasSubstr("'buffer': the inside of a switch is not modelled yet [TL1202]"));
 }
 
+TEST(Scenario, RefusesTheRootOfAPrimitiveWithoutOne) {
+  const Assignment root{"workload.collective.root=1", "--root"};
+  EXPECT_THAT(Problems(kCollective, {root}), HasSubstr("all_reduce has no root [TL1207]"));
+  const Scenario scenario =
+      Read(kCollective, {root, {"workload.collective.primitive=broadcast", "OP"}});
+  EXPECT_EQ(std::get<CollectiveJob>(scenario.workload).root, 1U);
+}
+
+TEST(Scenario, WarnsOfPlanKeysThatTheExtentsMakeMoot) {
+  const auto warnings = [](const std::string& parallel, const std::string& overlap) {
+    const std::vector<Assignment> assignments = {
+        {"workload.training.parallel=" + parallel, "parallel"},
+        {"workload.training.overlap=" + overlap, "overlap"}};
+    const auto scenario =
+        ReadScenario(TRUNKLINE_SOURCE_DIR "/examples/llama3.1-70b-512xh100.yaml", assignments);
+    EXPECT_TRUE(scenario) << Format(scenario.error().front());
+    std::string out;
+    for (const Diagnostic& warning : scenario->warnings) out += Format(warning);
+    return out;
+  };
+  const std::string moot = warnings("{tp: 1, pp: 1, dp: 512, sequence_parallel: true}",
+                                    "{p2p: false, tp: false, param_gather: true}");
+  EXPECT_THAT(moot, HasSubstr("'sequence_parallel' changes nothing: tp is 1 [TL1341]"));
+  EXPECT_THAT(moot, HasSubstr("'p2p' changes nothing: pp is 1 [TL1341]"));
+  EXPECT_THAT(moot, HasSubstr("'tp' changes nothing: tp is 1 [TL1341]"));
+  EXPECT_THAT(moot, HasSubstr("'param_gather' changes nothing: zero is 0 [TL1341]"));
+  EXPECT_THAT(warnings(
+                  "{tp: 8, pp: 64, dp: 1, layout: [" +
+                      [] {
+                        std::string layout = "2";
+                        for (int stage = 1; stage < 64; ++stage)
+                          layout += stage < 16 ? ", 2" : ", 1";
+                        return layout;
+                      }() +
+                      "], zero: 1}",
+                  "{grad_reduce: false}"),
+              testing::AllOf(HasSubstr("'zero' changes nothing: dp is 1"),
+                             HasSubstr("'grad_reduce' changes nothing: dp is 1")));
+  EXPECT_EQ(warnings("{tp: 8, pp: 4, dp: 16, zero: 1, sequence_parallel: true}",
+                     "{p2p: false, tp: true, param_gather: false, grad_reduce: false}"),
+            "");
+}
+
 TEST(Scenario, BlamesNoKeyForAPrimitiveThatItDoesNotKnow) {
   const std::string problems =
       Problems(kCollective, {{"workload.collective.primitive=brodcast", "OP"},

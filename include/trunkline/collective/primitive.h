@@ -31,6 +31,9 @@ enum class Primitive : std::uint8_t {
 // pairs.
 [[nodiscard]] bool NeedsEveryMember(Primitive primitive);
 
+// Whether one rank is the source or the destination of all data.
+[[nodiscard]] bool HasRoot(Primitive primitive);
+
 // nccl-tests' bus bandwidth factor: busbw = algbw x factor (doc/PERFORMANCE.md of nccl-tests).
 //   AllReduce 2(n-1)/n; ReduceScatter, AllGather, AllToAll, Gather, Scatter (n-1)/n; others 1.
 [[nodiscard]] double BusBandwidthFactor(Primitive primitive, std::int64_t ranks);

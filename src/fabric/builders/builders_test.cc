@@ -356,6 +356,18 @@ TEST(Build, NamesWhatIsWrongWithASpec) {
   EXPECT_THAT(ErrorOf("clos:node=dgx-h100,nodes=8,planes=3"), HasSubstr("do not divide"));
 }
 
+// 64 hosts under switches of 16 ports: 8 a leaf, so 8 leaves and as many uplinks, two tiers.
+TEST(Build, RefusesListsThatNameTiersThatAreNotThere) {
+  EXPECT_THAT(ErrorOf("clos:nodes=64,radix=[16,16,16]"),
+              HasSubstr("3 values of radix for a network of 2 tiers [TL1405]"));
+  EXPECT_THAT(ErrorOf("clos:nodes=64,radix=16,oversubscription=[1,2]"),
+              HasSubstr("2 values of oversubscription for a network of 2 tiers [TL1405]"));
+  EXPECT_THAT(ErrorOf("rail-optimized:node=dgx-h100,nodes=16,radix=[64,64,64]"),
+              HasSubstr("3 values of radix"));
+  EXPECT_TRUE(TryBuild("clos:nodes=64,radix=[16,16],oversubscription=[1]"));
+  EXPECT_TRUE(TryBuild("clos:nodes=64,radix=[16,16,16],oversubscription=[1,2],tiers=3"));
+}
+
 TEST(Build, ReadsRoutingAndLatenciesOfASpec) {
   const auto spec = ParseFabricSpec(
       "clos:nodes=8,radix=[4, 8],routing=ecmp,switch.latency=1 us,cable_latency=500 ns");

@@ -31,6 +31,9 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
     return RadixTooSmall(parameters, request,
                          [&](const ClosRequest& larger) { return fits(larger).has_value(); });
   }
+  if (const auto named = CheckTiersNamed(parameters, request, sized->levels.size()); !named) {
+    return std::unexpected(named.error());
+  }
   XgftPlan plan;
   plan.networks = *planes;
   plan.leaves = sized->leaves;

@@ -126,6 +126,23 @@ ClosRequest ReadClosRequest(const FabricParameters& parameters) {
   return request;
 }
 
+Result<void> CheckTiersNamed(const FabricParameters& parameters, const ClosRequest& request,
+                             std::size_t tiers) {
+  const auto check = [&](std::string_view key, std::size_t named,
+                         std::size_t most) -> Result<void> {
+    if (named <= most) return {};
+    return parameters.Fail(
+        key, "TL1405",
+        fmt::format("{} values of {} for a network of {} {}", named, key, tiers,
+                    tiers == 1 ? "tier" : "tiers"),
+        fmt::format("write at most {}, or ask for more tiers with `tiers`", most));
+  };
+  auto radix = check("radix", request.radix.size(), tiers);
+  // Nothing leads up from the highest tier; a lone leaf is sized for uplinks it might get.
+  const std::size_t below = std::max<std::size_t>(tiers - 1, 1);
+  return radix ? check("oversubscription", request.oversubscription.size(), below) : radix;
+}
+
 std::unexpected<Diagnostics> RadixTooSmall(const FabricParameters& parameters,
                                            const ClosRequest& request,
                                            const std::function<bool(const ClosRequest&)>& fits) {

@@ -42,6 +42,10 @@ struct ClosShape {
 // Reads `radix` and `oversubscription`.
 [[nodiscard]] ClosRequest ReadClosRequest(const FabricParameters& parameters);
 
+// TL1405 when `radix` or `oversubscription` name tiers that a network of so many does not have.
+[[nodiscard]] Result<void> CheckTiersNamed(const FabricParameters& parameters,
+                                           const ClosRequest& request, std::size_t tiers);
+
 // TL1403, with the smallest radix for which `fits` holds.
 [[nodiscard]] std::unexpected<Diagnostics> RadixTooSmall(
     const FabricParameters& parameters, const ClosRequest& request,

@@ -24,6 +24,9 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
       return ShapeClos(larger, leaves_for).has_value();
     });
   }
+  if (const auto named = CheckTiersNamed(parameters, request, sized->levels.size()); !named) {
+    return std::unexpected(named.error());
+  }
   const std::uint32_t unit = sized->leaf_ends;
   XgftPlan plan;
   plan.leaves = sized->leaves;
