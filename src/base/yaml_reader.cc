@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <tuple>
 #include <unordered_map>
 
@@ -419,32 +418,6 @@ Diagnostics YamlDocument::TakeDiagnostics() {
     taken.push_back(std::move(more));
   }
   return taken;
-}
-
-Result<std::string> ReadTextFile(const std::string& path, std::size_t most) {
-  std::error_code failure;
-  const auto unreadable = [&path](const std::string& why) {
-    auto error = Error("TL1101", "cannot be read: " + why, "check the path");
-    error.error().front().where.file = path;
-    return error;
-  };
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return unreadable(std::generic_category().message(errno));
-  std::string text;
-  std::array<char, 65'536> block{};
-  while (text.size() <= most) {
-    stream.read(block.data(), block.size());
-    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
-    if (!stream) break;
-  }
-  if (stream.bad()) return unreadable("is it a file?");
-  if (text.size() > most) {
-    auto error = Error("TL1111", fmt::format("larger than {} MiB", most >> 20),
-                       "is this the right file?");
-    error.error().front().where.file = path;
-    return error;
-  }
-  return text;
 }
 
 bool HasErrors(const Diagnostics& diagnostics) {

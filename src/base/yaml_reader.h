@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trunkline/base/diagnostics.h"
+#include "trunkline/base/progress.h"
 #include "trunkline/base/units.h"
 
 // Typed, positioned reading of YAML and of JSON (which YAML contains).
@@ -191,9 +192,14 @@ class YamlDocument {
   std::unique_ptr<internal::YamlTree> tree_;
 };
 
-// The bytes of a file of at most `most`. TL1101, TL1111.
+inline constexpr std::size_t kMostTextBytes = std::size_t{16} << 20;
+
+// The bytes of a file of at most `most`, or of a pipe until its writers have closed it; waiting for
+// them is told to `progress` and ends when `stop` asks for it. TL1101, TL1111.
 [[nodiscard]] Result<std::string> ReadTextFile(const std::string& path,
-                                               std::size_t most = std::size_t{16} << 20);
+                                               std::size_t most = kMostTextBytes,
+                                               ProgressSink* progress = nullptr,
+                                               const StopToken* stop = nullptr);
 
 [[nodiscard]] bool HasErrors(const Diagnostics& diagnostics);
 

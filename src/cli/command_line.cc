@@ -218,6 +218,11 @@ Result<void> CheckWords(const CLI::App& app, const std::vector<std::string>& arg
     if (flag == "--repeat") {
       return Error("TL1003", "--repeat comes later", "run with several values of --seed");
     }
+    const CLI::Option* option = app.get_subcommand(command)->get_option_no_throw(flag);
+    if (option != nullptr && option->get_items_expected_max() == 0 && argument != flag) {
+      return Error("TL1002", fmt::format("'{}': {} takes no value", argument, flag),
+                   fmt::format("write {} alone, or leave it out", flag));
+    }
     if (std::ranges::find(flags, flag) == flags.end()) {
       return Error(
           "TL1001", fmt::format("unknown flag '{}' of `trunkline {}`", flag, command),

@@ -50,7 +50,9 @@ int Main(const std::vector<std::string>& arguments) {
   }
   const int status = std::visit([](const auto& chosen) { return Execute(chosen); }, *command);
   if (std::ferror(stdout) != 0) {
-    PrintNote("the result could not be written to stdout");
+    PrintDiagnostics(Error("TL1904", "the result could not be written to stdout",
+                           "make room where it is redirected to, or keep the reader of the pipe")
+                         .error());
     return kExitFoundFailure;
   }
   return status;

@@ -16,6 +16,17 @@ int Refuse(const Diagnostics& diagnostics) {
   return kExitUsage;
 }
 
+int Interrupted() {
+  PrintNote(kInterruptedNote);
+  return kExitInterrupted;
+}
+
+Result<Scenario> Read(const std::string& path, const RunFlags& flags, const StopToken& stop) {
+  if (path.empty()) return ParseScenario("name: collective\n", "command line", flags.assignments);
+  ConsoleProgress progress(flags.quiet);
+  return ReadScenario(path, flags.assignments, &progress, &stop);
+}
+
 int ExitStatus(const RunResult& result) {
   if (result.status != RunStatus::kFinished) return kExitFoundFailure;
   return result.fits_memory ? kExitDone : kExitInfeasible;
@@ -48,10 +59,12 @@ void WarnAboutThreads(const RunFlags& flags) {
 
 }  // namespace
 
-int RunAndReport(const Result<Scenario>& scenario, const RunFlags& flags,
+int RunAndReport(const std::string& path, const RunFlags& flags,
                  std::string (*render)(const RunResult&)) {
-  if (!scenario) return Refuse(scenario.error());
   StopToken& stop = StopOnSignals();
+  const Result<Scenario> scenario = Read(path, flags, stop);
+  if (stop.stop_requested()) return Interrupted();
+  if (!scenario) return Refuse(scenario.error());
   std::optional<OutputFolder> folder;
   if (!flags.out.empty()) {
     auto opened = OutputFolder::Open(flags.out);
@@ -70,8 +83,7 @@ int RunAndReport(const Result<Scenario>& scenario, const RunFlags& flags,
     return RunScenario(*scenario, options);
   }();
   if (stop.stop_requested() || (result && result->status == RunStatus::kInterrupted)) {
-    PrintNote(kInterruptedNote);
-    return kExitInterrupted;
+    return Interrupted();
   }
   if (!result) return Refuse(result.error());
   PrintDiagnostics(result->warnings);

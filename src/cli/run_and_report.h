@@ -5,9 +5,10 @@
 
 namespace trunkline {
 
-// Runs a scenario under the flags and prints the result: as text by `render`, or as --json and
-// --explain ask; files go to --out. Returns the exit status.
-int RunAndReport(const Result<Scenario>& scenario, const RunFlags& flags,
+// Runs the scenario of the file `path`, or the one that the flags hold when it is empty, and prints
+// the result: as text by `render`, or as --json and --explain ask; files go to --out. Returns the
+// exit status.
+int RunAndReport(const std::string& path, const RunFlags& flags,
                  std::string (*render)(const RunResult&));
 
 }  // namespace trunkline

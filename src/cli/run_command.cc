@@ -6,13 +6,11 @@
 namespace trunkline {
 
 int Execute(const RunCommand& command) {
-  return RunAndReport(ReadScenario(command.scenario, command.flags.assignments), command.flags,
-                      [](const RunResult& result) {
-                        TextOptions options;
-                        options.color = ColorOnStdout();
-                        return result.rows.empty() ? RenderText(result, options)
-                                                   : RenderCollectiveTable(result);
-                      });
+  return RunAndReport(command.scenario, command.flags, [](const RunResult& result) {
+    TextOptions options;
+    options.color = ColorOnStdout();
+    return result.rows.empty() ? RenderText(result, options) : RenderCollectiveTable(result);
+  });
 }
 
 }  // namespace trunkline

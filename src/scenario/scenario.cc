@@ -133,8 +133,9 @@ Result<Scenario> ParseScenario(std::string_view text, const std::string& file,
   return Reader(std::move(*document), file).Read();
 }
 
-Result<Scenario> ReadScenario(const std::string& path, std::span<const Assignment> assignments) {
-  const auto text = ReadTextFile(path);
+Result<Scenario> ReadScenario(const std::string& path, std::span<const Assignment> assignments,
+                              ProgressSink* progress, const StopToken* stop) {
+  const auto text = ReadTextFile(path, kMostTextBytes, progress, stop);
   if (!text) return std::unexpected(text.error());
   return ParseScenario(*text, path, assignments);
 }

@@ -215,6 +215,18 @@ TEST(BadInput, WordsOfTheCommandLine) {
                 HasSubstr("1000000 NICs"));
 }
 
+TEST(BadInput, AValueForAFlagThatTakesNone) {
+  for (const char* flag : {"--json=3", "--json=false", "--no-fold=1", "--quiet="}) {
+    ExpectRefused(RunTrunkline({"run", "examples/allreduce-64xh100.yaml", flag}),
+                  AllOf(HasSubstr("takes no value"), HasSubstr("TL1002")));
+  }
+}
+
+TEST(BadInput, AFolderInPlaceOfAScenario) {
+  ExpectRefused(RunTrunkline({"run", "examples"}),
+                HasSubstr("examples: error: cannot be read: it is a folder [TL1101]"));
+}
+
 TEST(BadInput, ControlCharactersOfAFileNeverReachTheTerminal) {
   const std::string path = WriteFresh("s.yaml", "\"\\e[2Jx\": 1\ncluster: {nodes: 4}\n");
   EXPECT_EQ(RunTrunkline({"run", path}).err.find('\033'), std::string::npos);

@@ -1,9 +1,15 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "process.h"
@@ -184,6 +190,44 @@ TEST(Run, EndsWith130OnCtrlCAndLeavesNoFile) {
   EXPECT_THAT(outcome.err, HasSubstr("interrupted"));
   EXPECT_THAT(outcome.out, IsEmpty());
   EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
+TEST(Run, ReadsAScenarioFromAPipe) {
+  const std::string pipe = FreshPath("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&pipe] {
+    std::ofstream(pipe) << "cluster: {nodes: 2}\nworkload:\n"
+                           "  collective: {primitive: all_reduce, size: 1 MiB}\n";
+  });
+  const Outcome outcome = RunTrunkline({"run", pipe});
+  writer.join();
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("1048576"));
+}
+
+TEST(Run, EndsWith130OnCtrlCWhileItWaitsForAPipe) {
+  const std::string pipe = FreshPath("pipe");
+  const std::string ready = FreshPath("ready");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::atomic<bool> over = false;
+  // Opening a pipe to write succeeds once the program has opened it to read.
+  std::thread opener([&] {
+    const int writer = open(pipe.c_str(), O_WRONLY);
+    std::ofstream(ready) << "open";
+    while (!over.load()) std::this_thread::yield();
+    close(writer);
+  });
+  const Outcome outcome = RunTrunkline({"run", pipe}, ready);
+  over = true;
+  opener.join();
+  EXPECT_EQ(outcome.status, 130) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("interrupted"));
+}
+
+TEST(Run, SaysThatAFullDiskTookNoResult) {
+  const Outcome outcome = RunTrunkline({"run", "examples/allreduce-64xh100.yaml"}, "", "/dev/full");
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("TL1904"));
 }
 
 // What comes before the engine asks nobody whether to stop.

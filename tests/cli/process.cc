@@ -37,8 +37,9 @@ std::string Contents(const std::string& path) {
 
 }  // namespace
 
-Outcome RunTrunkline(const std::vector<std::string>& arguments, const std::string& interrupt_at) {
-  const std::string out = FreshPath("stdout");
+Outcome RunTrunkline(const std::vector<std::string>& arguments, const std::string& interrupt_at,
+                     const std::string& stdout_path) {
+  const std::string out = stdout_path.empty() ? FreshPath("stdout") : stdout_path;
   const std::string err = FreshPath("stderr");
   const pid_t child = fork();
   if (child == 0) Become(arguments, out, err);
@@ -52,8 +53,8 @@ Outcome RunTrunkline(const std::vector<std::string>& arguments, const std::strin
     if (!interrupt_at.empty()) kill(child, SIGINT);
     waitpid(child, &status, 0);
   }
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), Contents(out),
-          Contents(err)};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
+          stdout_path.empty() ? Contents(out) : "", Contents(err)};
 }
 
 std::string FreshPath(const std::string& name) {

@@ -12,9 +12,10 @@ struct Outcome {
 };
 
 // Runs the trunkline binary, in the source folder. It gets a SIGINT as soon as the file or folder
-// `interrupt_at` exists.
+// `interrupt_at` exists; its stdout is `stdout_path` where that is given.
 [[nodiscard]] Outcome RunTrunkline(const std::vector<std::string>& arguments,
-                                   const std::string& interrupt_at = "");
+                                   const std::string& interrupt_at = "",
+                                   const std::string& stdout_path = "");
 
 // A file or folder name of this test alone, in the temporary folder; what was there is removed.
 [[nodiscard]] std::string FreshPath(const std::string& name);

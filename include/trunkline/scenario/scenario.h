@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trunkline/base/diagnostics.h"
+#include "trunkline/base/progress.h"
 #include "trunkline/base/units.h"
 #include "trunkline/collective/primitive.h"
 #include "trunkline/fabric/fault.h"
@@ -76,8 +77,12 @@ struct Assignment {
 
 // Every problem of the file is reported, with its place: unknown keys, units, ranges, and plans
 // that contradict the model or the cluster (TL11xx to TL14xx).
+//
+// `path` may be a pipe: `progress` is told of waiting for it, and `stop` ends that.
 [[nodiscard]] Result<Scenario> ReadScenario(const std::string& path,
-                                            std::span<const Assignment> assignments = {});
+                                            std::span<const Assignment> assignments = {},
+                                            ProgressSink* progress = nullptr,
+                                            const StopToken* stop = nullptr);
 // `file` names the text in diagnostics; model and node files are sought beside it.
 [[nodiscard]] Result<Scenario> ParseScenario(std::string_view text, const std::string& file,
                                              std::span<const Assignment> assignments = {});
