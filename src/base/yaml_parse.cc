@@ -160,9 +160,9 @@ Result<std::uint32_t> ParseInto(YamlTree& tree, std::string_view text, const std
                                 int column_offset) {
   const auto source = static_cast<std::uint32_t>(tree.sources.size());
   tree.sources.push_back({name, SplitLines(text), column_offset});
-  if (text.size() > kMaxFileBytes) {
+  if (text.size() > kMostTextBytes) {
     return Fail(tree, source,
-                OfWholeText("TL1111", fmt::format("larger than {} MiB", kMaxFileBytes >> 20),
+                OfWholeText("TL1111", fmt::format("larger than {} MiB", kMostTextBytes >> 20),
                             "is this the right file?"));
   }
   if (text.find('\0') != std::string_view::npos) {

@@ -12,7 +12,6 @@
 
 namespace trunkline::internal {
 
-inline constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20;
 inline constexpr std::size_t kMaxDepth = 64;
 inline constexpr std::size_t kMaxNodes = 1'000'000;
 // What a file can be wrong in is shown up to here; the rest is counted.
