@@ -35,19 +35,24 @@ const char* PhaseName(Phase phase) {
   return "";
 }
 
+// What ran; nullptr for a lone collective.
+const TaskGraph* GraphOf(const RunResult& result) {
+  return result.training ? result.training->graph.get() : result.trace.get();
+}
+
 }  // namespace
 
 SpanMeaning MeaningOf(const RunResult& result, const TaskSpan& span) {
-  if (!result.training) return {"collective", PhaseName(Phase::kCommunication)};
-  const TaskGraph& graph = *result.training->graph;
-  const TaskLabel& label = graph.labels()[span.label];
-  const Task& task = graph.program(graph.program_of(span.rank)).tasks[span.task];
+  const TaskGraph* graph = GraphOf(result);
+  if (graph == nullptr) return {"collective", PhaseName(Phase::kCommunication)};
+  const TaskLabel& label = graph->labels()[span.label];
+  const Task& task = graph->program(graph->program_of(span.rank)).tasks[span.task];
   return {label.name, task.kind == TaskKind::kReceive ? "receive" : PhaseName(label.phase)};
 }
 
 std::string StreamName(const RunResult& result, std::uint8_t stream) {
-  if (!result.training) return "collective";
-  return result.training->graph->streams()[stream];
+  const TaskGraph* graph = GraphOf(result);
+  return graph == nullptr ? "collective" : graph->streams()[stream];
 }
 
 }  // namespace trunkline

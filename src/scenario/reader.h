@@ -26,5 +26,7 @@ void ReadFaults(const YamlMap& root, FabricSpec& spec, ClusterSpec& cluster);
 void ReadTraining(const std::string& file, const YamlValue& training, std::int64_t endpoints,
                   Scenario& scenario);
 void ReadCollective(const YamlValue& collective, std::int64_t endpoints, Scenario& scenario);
+void ReadTrace(const std::string& file, const YamlValue& trace, std::int64_t endpoints,
+               Scenario& scenario);
 
 }  // namespace trunkline

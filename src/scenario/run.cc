@@ -46,9 +46,8 @@ class Run {
     const auto wall = std::chrono::steady_clock::now();
     const double cpu = CpuSeconds();
     Prepare();
-    const auto done = std::holds_alternative<TrainingJob>(scenario_.workload)
-                          ? RunTraining(std::get<TrainingJob>(scenario_.workload))
-                          : RunCollective(std::get<CollectiveJob>(scenario_.workload));
+    const auto done = std::visit([this](const auto& workload) { return RunWorkload(workload); },
+                                 scenario_.workload);
     if (!done) return std::unexpected(done.error());
     result_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
     result_.cpu_s = CpuSeconds() - cpu;
@@ -115,7 +114,16 @@ class Run {
              result_.bound.ps());
   }
 
-  Result<void> RunTraining(const TrainingJob& job) {
+  Result<void> RunWorkload(const TraceJob& job) {
+    result_.trace = job.graph;
+    if (auto placed = Place(job.graph->ranks()); !placed) return placed;
+    if (auto done = Simulate(*job.graph); !done) return done;
+    result_.bound = TraceBound(*job.graph, *result_.fabric, result_.placement);
+    CheckBound();
+    return {};
+  }
+
+  Result<void> RunWorkload(const TrainingJob& job) {
     const auto accelerator = FindAccelerator(scenario_.cluster.fabric->node.accelerator);
     if (!accelerator) {
       return Error("TL1208", "training needs servers with accelerators",
@@ -142,7 +150,7 @@ class Run {
   }
 
   // Time, bound, links and timeline of the result are those of the last size.
-  Result<void> RunCollective(const CollectiveJob& job) {
+  Result<void> RunWorkload(const CollectiveJob& job) {
     if (auto placed = Place(job.ranks); !placed) return placed;
     std::vector<RankId> members;
     std::vector<DeviceId> endpoints;

@@ -86,21 +86,24 @@ class Reader {
     const auto map = workload ? workload->AsMap() : std::nullopt;
     if (!map) return;
     RefuseReserved(*map, "traffic", "a traffic workload");
-    RefuseReserved(*map, "trace", "a trace workload");
     const auto training = map->Find("training");
     const auto collective = map->Find("collective");
+    const auto trace = map->Find("trace");
     const std::int64_t endpoints =
         scenario_.cluster.fabric
             ? static_cast<std::int64_t>(scenario_.cluster.fabric->fabric.endpoints().size())
             : 0;
-    if (training && collective) {
-      workload->Error("TL1203", "two workloads in one scenario", "keep training or collective");
+    if (int{training.has_value()} + int{collective.has_value()} + int{trace.has_value()} > 1) {
+      workload->Error("TL1203", "several workloads in one scenario",
+                      "keep one of training, collective and trace");
+    } else if (trace) {
+      ReadTrace(file_, *trace, endpoints, scenario_);
     } else if (training) {
       ReadTraining(file_, *training, endpoints, scenario_);
     } else if (collective) {
       ReadCollective(*collective, endpoints, scenario_);
     } else {
-      workload->Error("TL1203", "no workload", "add `training:` or `collective:`");
+      workload->Error("TL1203", "no workload", "add `training:`, `collective:` or `trace:`");
     }
   }
 

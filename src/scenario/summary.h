@@ -12,6 +12,11 @@ namespace trunkline {
 // Time, status, events, links. REQUIRES: result.fabric is set.
 void SummariseTimeline(Timeline timeline, RunResult& result);
 
+// A time that no run of a graph of computation and messages beats: a rank computes one stream's tasks
+// one after another, and its bytes cross the links of its endpoint.
+[[nodiscard]] Time TraceBound(const TaskGraph& graph, const Fabric& fabric,
+                              const Placement& placement);
+
 // One row of a table: `time` is that of one execution.
 [[nodiscard]] CollectiveRow RowOf(const Chosen& chosen, std::uint32_t group_size, Time time,
                                   Time bound);

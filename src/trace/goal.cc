@@ -1,5 +1,8 @@
 #include "trunkline/trace/goal.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "base/yaml_reader.h"
 #include "trace/goal_binary.h"
 #include "trace/goal_builder.h"
@@ -25,7 +28,10 @@ Result<GoalTrace> ParseGoal(std::string_view bytes, const std::string& file) {
 }
 
 Result<GoalTrace> ReadGoal(const std::string& path) {
-  const auto bytes = ReadTextFile(path, kGoalMostFileBytes);
+  // What a pipe or a device holds has no end that could be seen beforehand.
+  std::error_code failure;
+  const bool sized = std::filesystem::is_regular_file(path, failure);
+  const auto bytes = sized ? ReadTextFile(path, kGoalMostFileBytes) : ReadTextFile(path);
   if (!bytes) return std::unexpected(bytes.error());
   return ParseGoal(*bytes, path);
 }

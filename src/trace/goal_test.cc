@@ -183,7 +183,9 @@ TEST(Goal, NeverFinishesWhenRanksWaitForEachOther) {
   ASSERT_TRUE(trace.graph);
   const Timeline timeline = RunLikeLogGops(*trace.graph);
   EXPECT_EQ(timeline.status, RunStatus::kUnfinished);
-  EXPECT_FALSE(timeline.blocked.empty());
+  ASSERT_FALSE(timeline.blocked.empty());
+  EXPECT_EQ(timeline.blocked[0].rank, RankId(0));
+  EXPECT_EQ(timeline.blocked[0].waits_for, "a message from rank 1");
 }
 
 TEST(Goal, WarnsOnceThatNicNumbersAreNotFollowed) {

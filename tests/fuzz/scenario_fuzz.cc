@@ -3,6 +3,7 @@
 #include "fuzz/fuzz.h"
 #include "trunkline/fabric/build.h"
 #include "trunkline/scenario/scenario.h"
+#include "trunkline/workload/task_graph.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace trunkline;
@@ -24,11 +25,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Require(training->plan.micro_batches() >= 1, "an accepted plan has a micro-batch");
     Require(static_cast<std::size_t>(training->plan.ranks()) <= fabric.endpoints().size(),
             "an accepted plan fits the cluster");
-  } else {
-    const auto& collective = std::get<CollectiveJob>(scenario->workload);
-    Require(collective.ranks >= 1 && collective.ranks <= fabric.endpoints().size(),
+  } else if (const auto* collective = std::get_if<CollectiveJob>(&scenario->workload)) {
+    Require(collective->ranks >= 1 && collective->ranks <= fabric.endpoints().size(),
             "an accepted collective fits the cluster");
-    Require(!collective.sizes.empty(), "an accepted collective has a size");
+    Require(!collective->sizes.empty(), "an accepted collective has a size");
+  } else {
+    Require(std::get<TraceJob>(scenario->workload).graph->ranks() <= fabric.endpoints().size(),
+            "an accepted trace fits the cluster");
   }
   return 0;
 }

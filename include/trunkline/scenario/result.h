@@ -16,6 +16,7 @@ namespace trunkline {
 
 class Fabric;
 class Router;
+class TaskGraph;
 struct TrainingWorkload;
 
 // One row of `trunkline collective`, or one kind of collective of a training step.
@@ -104,6 +105,7 @@ struct RunResult {
   std::shared_ptr<const TrainingWorkload> training;  // training
   std::vector<StepCollective> step_collectives;      // training
   std::vector<CollectiveRow> rows;                   // collective
+  std::shared_ptr<const TaskGraph> trace;            // trace
   bool fits_memory = true;
   Bytes memory_per_gpu;  // of the fullest stage
   Bytes memory_capacity;

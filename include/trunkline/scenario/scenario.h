@@ -23,6 +23,7 @@
 namespace trunkline {
 
 struct BuiltFabric;
+class TaskGraph;
 
 enum class EngineKind : std::uint8_t { kAnalytic, kFlow };
 [[nodiscard]] const char* ToString(EngineKind kind);
@@ -58,10 +59,15 @@ struct CollectiveJob {
   std::uint32_t ranks = 0;
 };
 
+// `workload.trace`: what a file of another tool says each rank does.
+struct TraceJob {
+  std::shared_ptr<const TaskGraph> graph;
+};
+
 struct Scenario {
   std::string name;  // the file's stem unless `name` says otherwise
   ClusterSpec cluster;
-  std::variant<TrainingJob, CollectiveJob> workload;
+  std::variant<TrainingJob, CollectiveJob, TraceJob> workload;
   EngineKind engine = EngineKind::kFlow;
   std::uint64_t seed = 1;
   std::vector<std::string> assumptions;  // what was chosen where the file is silent

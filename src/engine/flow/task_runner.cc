@@ -364,8 +364,14 @@ void TaskRunner::ReportProgress() {
 }
 
 std::string TaskRunner::WaitsFor(std::uint32_t program) const {
+  const Owner& owner = owners_[program];
   const auto peer = [&](auto end) {
-    return Index(folding_.connections[interpreter_.waits_on(program)].*end);
+    // A connection stands for its whole class; a message's peer is known by its role.
+    if (owner.port != kNone) {
+      return Index(folding_.connections[interpreter_.waits_on(program)].*end);
+    }
+    return Index(input_.graph.peer(folding_.ranks[owner.rank],
+                                   program_of(owner.rank).tasks[owner.task].role));
   };
   switch (interpreter_.wait(program)) {
     case Interpreter::Wait::kSignal:

@@ -1,0 +1,33 @@
+#include <fmt/format.h>
+
+#include "scenario/reader.h"
+#include "trunkline/trace/goal.h"
+
+namespace trunkline {
+
+void ReadTrace(const std::string& file, const YamlValue& trace, std::int64_t endpoints,
+               Scenario& scenario) {
+  const auto map = trace.AsMap();
+  const auto name = map ? map->Required("file") : std::nullopt;
+  if (!name) return;
+  if (scenario.engine != EngineKind::kFlow) {
+    trace.Error("TL1623", "a GOAL schedule runs in the flow engine only", "use engine: flow");
+  }
+  auto goal = ReadGoal(PathBeside(file, *name));
+  if (!goal) {
+    name->Adopt(goal.error());
+    return;
+  }
+  name->Adopt(goal->warnings);
+  const std::uint32_t ranks = goal->graph->ranks();
+  if (endpoints > 0 && ranks > endpoints) {
+    name->Error("TL1420", fmt::format("{} ranks on {} endpoints", ranks, endpoints),
+                "give the cluster an endpoint, a GPU or a plain host, for each rank");
+    return;
+  }
+  scenario.assumptions.emplace_back(
+      "messages of a rank share its link; LogGOPSim would send one after another");
+  scenario.workload = TraceJob{std::move(goal->graph)};
+}
+
+}  // namespace trunkline
