@@ -107,7 +107,7 @@ struct Dctcp {
     const double ceiling =
         std::max(floor, std::max(2.0, p.initial_window) * BandwidthDelayProduct(path));
     state.window = std::clamp(state.window, floor, ceiling);
-    flow.window = static_cast<std::int64_t>(state.window);
+    flow.window = WholeBytes(state.window);
   }
 };
 

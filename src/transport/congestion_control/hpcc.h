@@ -106,7 +106,7 @@ struct Hpcc {
     const double rate = std::clamp(
         window * 8 / base, std::min(p.min_rate * kBitsPerMegabit, LineRate(path)), LineRate(path));
     flow.rate = rate;
-    flow.window = static_cast<std::int64_t>(rate / 8 * base);
+    flow.window = WholeBytes(rate / 8 * base);
     return rate / 8 * base;
   }
 };

@@ -241,7 +241,7 @@ struct Nscc {
   static void SetWindow(const Parameters& p, const PathView& path, FlowControl& flow) {
     State& state = flow.state<State>();
     Bound(p, path, state);
-    flow.window = static_cast<std::int64_t>(state.window);
+    flow.window = WholeBytes(state.window);
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -37,8 +38,9 @@ inline constexpr double kBitsPerMegabit = 1e6;
 
 // Bytes of wire that fill the path of a flow at line rate.
 inline double BandwidthDelayProduct(const PathView& path) {
-  return path.line_rate.bytes_per_second() * path.base_rtt.seconds();
+  return path.line_rate.bytes_per_second() * static_cast<double>(path.base_rtt.ps()) / 1e12;
 }
+inline std::int64_t WholeBytes(double bytes) { return std::llround(bytes); }
 inline double LineRate(const PathView& path) {
   return static_cast<double>(path.line_rate.bits_per_second());
 }
@@ -55,7 +57,7 @@ inline std::int64_t RateWindow(const PathView& path, const FlowControl& flow, do
                                bool variable) {
   if (bdps == 0) return INT64_MAX;
   const double share = variable ? flow.rate / LineRate(path) : 1;
-  return static_cast<std::int64_t>(bdps * BandwidthDelayProduct(path) * share);
+  return WholeBytes(bdps * BandwidthDelayProduct(path) * share);
 }
 
 template <typename Policy>

@@ -115,7 +115,7 @@ struct Swift {
     State& state = flow.state<State>();
     state.window = std::clamp(state.window, p.min_window, p.max_window);
     const auto frame = static_cast<double>(path.frame.count());
-    flow.window = static_cast<std::int64_t>(std::max(state.window, 1.0) * frame);
+    flow.window = WholeBytes(std::max(state.window, 1.0) * frame);
     flow.rate = LineRate(path);
     if (state.window < 1) {
       flow.rate = std::min(flow.rate, state.window * frame * 8e12 / static_cast<double>(state.rtt));

@@ -85,7 +85,7 @@ struct Timely {
       const double steps = state.falling >= p.hai_after ? p.hai_factor : 1;
       flow.rate += steps * p.rate_ai * kBitsPerMegabit;
     } else {
-      flow.rate *= 1 - p.beta * std::min(gradient, 1.0);
+      flow.rate *= 1 - p.beta * gradient;
     }
     flow.rate = std::clamp(flow.rate, std::min(p.min_rate * kBitsPerMegabit, LineRate(path)),
                            LineRate(path));
