@@ -158,7 +158,6 @@ TEST(TrafficLaws, PacketsOfOneHostAreAnMd1Queue) {
     const MeanInterval interval = MeanWithConfidence(waits, 0.999);
     EXPECT_NEAR(interval.mean, load / (2 * (1 - load)), *interval.half_width) << load;
     EXPECT_LT(*interval.half_width, 0.25 * interval.mean) << load;
-                load / (2 * (1 - load)));
   }
 }
 
