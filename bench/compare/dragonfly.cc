@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trunkline/base/heap.h"
 #include "trunkline/engine/engine.h"
 #include "trunkline/fabric/fabric.h"
 
@@ -86,6 +87,7 @@ int Run(const Shape& shape, const CollectiveChoice& choice, Handshake handshake)
 
 int main(int argc, char** argv) {
   using namespace trunkline;
+  PrepareHeap();
   const auto number = [argv](int index) {
     return static_cast<std::uint32_t>(std::strtoul(argv[index], nullptr, 10));
   };
