@@ -313,6 +313,14 @@ std::uint16_t NetworkPaths::Distance(DeviceId src, DeviceId dst) const {
   return best == kUnreachable ? best : static_cast<std::uint16_t>(best + 1);
 }
 
+std::optional<LinkId> NetworkPaths::OnlyCableInto(DeviceId device) const {
+  const std::uint32_t index = end_of_device_[Index(device)];
+  if (index == kNone || ends_[index].links_count != 1) return std::nullopt;
+  const LinkId cable = end_reverse_links_[ends_[index].links_begin];
+  if (switch_of_device_[Index(fabric_->link(cable).from)] == kNone) return std::nullopt;
+  return cable;
+}
+
 bool NetworkPaths::Forwards(DeviceId at, DeviceId dst) const {
   const std::uint16_t distance =
       RunOf(switch_of_device_[Index(at)], ends_[end_of_device_[Index(dst)]].destination).distance;

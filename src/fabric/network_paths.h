@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,9 @@ class NetworkPaths {
   [[nodiscard]] std::uint32_t destination(DeviceId device) const {
     return ends_[end_of_device_[Index(device)]].destination;
   }
+
+  // The cable into `device` if it is attached by one alone, to a switch.
+  [[nodiscard]] std::optional<LinkId> OnlyCableInto(DeviceId device) const;
 
   // Links crossed from one attached device to another; kUnreachable when no path exists.
   [[nodiscard]] std::uint16_t Distance(DeviceId src, DeviceId dst) const;

@@ -66,10 +66,25 @@ class Router::Tables {
 
   void AppendInside(DeviceId at, std::span<const std::uint32_t> buses,
                     std::vector<LinkId>& path) const;
-  // The one path of a packet through the network. Returns the place of the first fork that the flow
-  // is split over link by link, or path.size().
-  std::size_t AppendNetwork(DeviceId src, DeviceId dst, std::uint64_t flow,
-                            std::vector<LinkId>& path) const;
+  struct Walk {
+    std::size_t split = 0;  // place of the first fork that the flow is split over link by link, or
+                            // path.size()
+    bool forks = false;     // there are other minimal paths
+  };
+  // The one path of a packet through the network.
+  Walk AppendNetwork(DeviceId src, DeviceId dst, std::uint64_t flow, std::vector<LinkId>& path,
+                     std::vector<LinkId>& scratch) const;
+
+  // The cable into `dst` where it ends at `dst` that a path through the network does, and there is
+  // no other.
+  [[nodiscard]] std::optional<LinkId> OnlyCableInto(DeviceId dst) const;
+  [[nodiscard]] std::uint32_t destination(DeviceId dst) const { return network_.destination(dst); }
+  // What `link` adds to the latency of a path to `dst`.
+  [[nodiscard]] Time LatencyOf(LinkId link, DeviceId dst) const;
+  // What the hop leaves of a lone flow's rate, in bit/s.
+  [[nodiscard]] double LimitOf(const Hop& hop) const {
+    return static_cast<double>(capacity(hop.resource).bits_per_second()) / hop.weight;
+  }
 
   [[nodiscard]] Hop HopOf(LinkId link) const;
   // The hops of a flow from `at`, a fork, to `dst`, an attached device, where the flow is split
@@ -155,12 +170,13 @@ void Router::Tables::AppendInside(DeviceId at, std::span<const std::uint32_t> bu
   for (std::uint32_t bus : buses) path.push_back(inside_.link(node, bus));
 }
 
-std::size_t Router::Tables::AppendNetwork(DeviceId src, DeviceId dst, std::uint64_t flow,
-                                          std::vector<LinkId>& path) const {
+Router::Tables::Walk Router::Tables::AppendNetwork(DeviceId src, DeviceId dst, std::uint64_t flow,
+                                                   std::vector<LinkId>& path,
+                                                   std::vector<LinkId>& scratch) const {
   const std::uint64_t pair = (std::uint64_t{Index(src)} << 32) | Index(dst);
   PortView view{.flow = Draw(seed_, pair, flow), .label = network_.label(dst)};
   std::optional<std::size_t> split;
-  std::vector<LinkId> scratch;
+  bool forks = false;
   for (DeviceId at = src; at != dst; at = fabric_.link(path.back()).to) {
     const NetworkPaths::Ports ports = network_.Next(at, dst, scratch);
     if (!split && IsSplit(ports)) split = path.size();
@@ -168,12 +184,23 @@ std::size_t Router::Tables::AppendNetwork(DeviceId src, DeviceId dst, std::uint6
     if (view.ports == 1) {
       path.push_back(ports.links.front());
     } else {
+      forks = true;
       path.push_back(ports.links[policy_.choose(view)]);
       view.label /= view.ports;
     }
     ++view.hop;
   }
-  return split.value_or(path.size());
+  return {split.value_or(path.size()), forks};
+}
+
+std::optional<LinkId> Router::Tables::OnlyCableInto(DeviceId dst) const {
+  if (!IsNetworkEnd(fabric_.device(dst).kind)) return std::nullopt;
+  return network_.OnlyCableInto(dst);
+}
+
+Time Router::Tables::LatencyOf(LinkId id, DeviceId dst) const {
+  const Link& link = fabric_.link(id);
+  return link.to == dst ? link.latency : link.latency + fabric_.device(link.to).latency;
 }
 
 Hop Router::Tables::HopOf(LinkId id) const {
@@ -269,48 +296,81 @@ Result<std::vector<LinkId>> Router::FindPath(DeviceId src, DeviceId dst, std::ui
   path.reserve(kUsualHops);
   tables_->AppendInside(src, legs->from_source, path);
   if (legs->crosses_network) {
-    tables_->AppendNetwork(legs->source_nic, legs->destination_nic, flow, path);
+    std::vector<LinkId> scratch;
+    tables_->AppendNetwork(legs->source_nic, legs->destination_nic, flow, path, scratch);
     tables_->AppendInside(dst, legs->to_destination, path);
   }
   return path;
 }
 
 Result<Route> Router::FindRoute(DeviceId src, DeviceId dst, std::uint64_t flow) const {
-  const auto legs = tables_->FindLegs(src, dst);
+  RouteFinder finder(*this);
+  const auto route = finder.Find(src, dst, flow);
+  if (!route) return std::unexpected(route.error());
+  return **route;
+}
+
+Result<const Route*> RouteFinder::Find(DeviceId src, DeviceId dst, std::uint64_t flow) {
+  if (Extend(src, dst)) return &route_;
+  const Router::Tables& tables = *router_->tables_;
+  stem_.valid = false;
+  const auto legs = tables.FindLegs(src, dst);
   if (!legs) return std::unexpected(legs.error());
-  std::vector<LinkId> path;
-  path.reserve(kUsualHops);
-  Route route;
-  tables_->AppendInside(src, legs->from_source, path);
-  std::size_t split = path.size();
-  std::size_t network_end = path.size();
+  path_.clear();
+  path_.reserve(kUsualHops);
+  tables.AppendInside(src, legs->from_source, path_);
+  Router::Tables::Walk walk{.split = path_.size()};
+  std::size_t network_end = path_.size();
   if (legs->crosses_network) {
-    split = tables_->AppendNetwork(legs->source_nic, legs->destination_nic, flow, path);
-    network_end = path.size();
-    tables_->AppendInside(dst, legs->to_destination, path);
+    walk = tables.AppendNetwork(legs->source_nic, legs->destination_nic, flow, path_, scratch_);
+    network_end = path_.size();
+    tables.AppendInside(dst, legs->to_destination, path_);
   }
 
-  route.hops.reserve(path.size());
-  for (std::size_t i = 0; i < split; ++i) route.hops.push_back(tables_->HopOf(path[i]));
-  if (split < network_end) {
-    tables_->AppendSplit(fabric_->link(path[split]).from, legs->destination_nic, route.hops);
+  std::vector<Hop>& hops = route_.hops;
+  hops.clear();
+  hops.reserve(path_.size());
+  for (std::size_t i = 0; i < walk.split; ++i) hops.push_back(tables.HopOf(path_[i]));
+  if (walk.split < network_end) {
+    tables.AppendSplit(router_->fabric().link(path_[walk.split]).from, legs->destination_nic, hops);
   }
-  for (std::size_t i = network_end; i < path.size(); ++i) {
-    route.hops.push_back(tables_->HopOf(path[i]));
-  }
+  for (std::size_t i = network_end; i < path_.size(); ++i) hops.push_back(tables.HopOf(path_[i]));
 
-  for (LinkId id : path) {
-    const Link& link = fabric_->link(id);
-    route.latency += link.latency;
-    if (link.to != dst) route.latency += fabric_->device(link.to).latency;
-  }
+  route_.latency = Time();
+  for (const LinkId link : path_) route_.latency += tables.LatencyOf(link, dst);
   double limit = HUGE_VAL;
-  for (const Hop& hop : route.hops) {
-    limit =
-        std::min(limit, static_cast<double>(capacity(hop.resource).bits_per_second()) / hop.weight);
+  for (const Hop& hop : hops) limit = std::min(limit, tables.LimitOf(hop));
+  route_.limit = Rate::BitsPerSecond(static_cast<std::int64_t>(limit));
+  if (legs->crosses_network && !walk.forks) Keep(src, dst);
+  return &route_;
+}
+
+// Keeps what the route just found has in common with those to the other ends at its last switch.
+void RouteFinder::Keep(DeviceId src, DeviceId dst) {
+  const Router::Tables& tables = *router_->tables_;
+  if (!tables.OnlyCableInto(src) || !tables.OnlyCableInto(dst) || path_.size() < 2) return;
+  stem_ = {.source = src,
+           .destinations = tables.destination(dst),
+           .latency = route_.latency - tables.LatencyOf(path_.back(), dst),
+           .limit = HUGE_VAL,
+           .valid = true};
+  for (std::size_t i = 0; i + 1 < route_.hops.size(); ++i) {
+    stem_.limit = std::min(stem_.limit, tables.LimitOf(route_.hops[i]));
   }
-  route.limit = Rate::BitsPerSecond(static_cast<std::int64_t>(limit));
-  return route;
+}
+
+// Replaces the last hop, where that is all that differs.
+bool RouteFinder::Extend(DeviceId src, DeviceId dst) {
+  if (!stem_.valid || src != stem_.source) return false;
+  const Router::Tables& tables = *router_->tables_;
+  const auto cable = tables.OnlyCableInto(dst);
+  if (!cable || tables.destination(dst) != stem_.destinations) return false;
+  const Hop hop = tables.HopOf(*cable);
+  route_.hops.back() = hop;
+  route_.latency = stem_.latency + tables.LatencyOf(*cable, dst);
+  const double limit = std::min(stem_.limit, tables.LimitOf(hop));
+  route_.limit = Rate::BitsPerSecond(static_cast<std::int64_t>(limit));
+  return true;
 }
 
 }  // namespace trunkline

@@ -298,5 +298,34 @@ TEST(RoutingPolicies, AreFoundByNameAndSuggestTheClosest) {
   EXPECT_NE(misspelt.error()[0].hint.find("'adaptive'"), std::string::npos);
 }
 
+TEST(RouteFinder, FindsWhatTheRouterFindsInWhateverOrderItIsAsked) {
+  // One spine: a single path, whose stem the next destination of the leaf shares. Four: forks.
+  for (const std::uint32_t spines : {1U, 4U}) {
+    for (const RoutingPolicyInfo& policy : RoutingPolicies()) {
+      const Fabric fabric = Build({.leaves = 3, .spines = spines, .hosts_per_leaf = 3});
+      const Router router(fabric, {.policy = policy.policy, .wire_bytes = 9, .payload_bytes = 8});
+      RouteFinder finder(router);
+      const auto hosts = fabric.endpoints();
+      for (std::size_t i = 0; i < 4 * hosts.size() * hosts.size(); ++i) {
+        // Destinations in a row first, then in steps of five.
+        const std::size_t pair = i < 2 * hosts.size() * hosts.size() ? i : 5 * i;
+        const DeviceId src = hosts[pair / hosts.size() % hosts.size()];
+        const DeviceId dst = hosts[pair % hosts.size()];
+        if (src == dst) continue;
+        const auto expected = router.FindRoute(src, dst, i);
+        const auto found = finder.Find(src, dst, i);
+        ASSERT_TRUE(expected && found);
+        EXPECT_EQ((*found)->latency, expected->latency);
+        EXPECT_EQ((*found)->limit, expected->limit);
+        ASSERT_EQ((*found)->hops.size(), expected->hops.size());
+        for (std::size_t hop = 0; hop < expected->hops.size(); ++hop) {
+          EXPECT_EQ((*found)->hops[hop].resource, expected->hops[hop].resource);
+          EXPECT_EQ((*found)->hops[hop].weight, expected->hops[hop].weight);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace trunkline

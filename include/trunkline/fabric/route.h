@@ -88,10 +88,41 @@ class Router {
 
  private:
   class Tables;
+  friend class RouteFinder;
 
   const Fabric* fabric_;
   RouterOptions options_;
   std::shared_ptr<const Tables> tables_;
+};
+
+// Finds many routes: Router::FindRoute without an allocation each, and by the last hop alone where
+// the only path to the destination is that of the call before up to the last switch.
+class RouteFinder {
+ public:
+  // REQUIRES: `router` outlives the finder.
+  explicit RouteFinder(const Router& router) : router_(&router) {}
+
+  // As Router::FindRoute. The route is good until the next call.
+  [[nodiscard]] Result<const Route*> Find(DeviceId src, DeviceId dst, std::uint64_t flow);
+
+ private:
+  // What all hops but the last make of a route, where there is one path to the last switch.
+  struct Stem {
+    DeviceId source{};
+    std::uint32_t destinations = 0;  // NetworkPaths::destination
+    Time latency;
+    double limit = 0;
+    bool valid = false;
+  };
+
+  bool Extend(DeviceId src, DeviceId dst);
+  void Keep(DeviceId src, DeviceId dst);
+
+  const Router* router_;
+  Route route_;
+  Stem stem_;
+  std::vector<LinkId> path_;
+  std::vector<LinkId> scratch_;
 };
 
 }  // namespace trunkline

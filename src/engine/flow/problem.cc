@@ -79,7 +79,7 @@ ProgramShape ShapeOf(const Program& program, const TaskGraph& graph) {
 class Builder {
  public:
   explicit Builder(const EngineInput& input)
-      : input_(input), graph_(input.graph), fabric_(input.router.fabric()) {
+      : input_(input), graph_(input.graph), fabric_(input.router.fabric()), routes_(input.router) {
     problem_.resource_index.assign(fabric_.resource_count(), FlowProblem::kUnused);
   }
 
@@ -110,6 +110,7 @@ class Builder {
   const EngineInput& input_;
   const TaskGraph& graph_;
   const Fabric& fabric_;
+  RouteFinder routes_;
   FlowProblem problem_;
   std::optional<Rotation> rotation_;
   // By number of a resource: how many images of a connection cross it for each hop on any of the
@@ -320,29 +321,30 @@ Result<void> Builder::FindPatterns() {
 
 Result<void> Builder::Connect(RankId source, RankId destination, const Manner& manner,
                               std::uint64_t flow) {
-  auto route = input_.router.FindRoute(input_.placement.endpoint(source),
-                                       input_.placement.endpoint(destination), flow);
-  if (!route) return std::unexpected(route.error());
+  const auto found =
+      routes_.Find(input_.placement.endpoint(source), input_.placement.endpoint(destination), flow);
+  if (!found) return std::unexpected(found.error());
+  const Route& route = **found;
   Connection connection;
   connection.source = source;
   connection.destination = destination;
   connection.first_hop = static_cast<std::uint32_t>(problem_.hops.size());
-  connection.hop_count = static_cast<std::uint32_t>(route->hops.size());
+  connection.hop_count = static_cast<std::uint32_t>(route.hops.size());
   const std::int64_t payload = PayloadPer128(manner.protocol);
-  for (const Hop& hop : route->hops) {
+  for (const Hop& hop : route.hops) {
     const double weight = hop.weight * 128 / static_cast<double>(payload);
     problem_.hops.push_back(
         {IndexOf(hop.resource),
          static_cast<std::uint64_t>(weight * static_cast<double>(FlowHop::kOne))});
   }
-  const auto limit = static_cast<Int128>(route->limit.bits_per_second()) * payload / 128;
+  const auto limit = static_cast<Int128>(route.limit.bits_per_second()) * payload / 128;
   connection.limit = LoneRate(problem_.hops_of(connection), problem_.capacities,
                               Rate::BitsPerSecond(static_cast<std::int64_t>(limit)));
-  const HopClass hop_class = HopClassOf(fabric_, *route);
+  const HopClass hop_class = HopClassOf(fabric_, route);
   const StepLatency& step =
       manner.tree ? input_.transport.tree_step_latency : input_.transport.step_latency;
   connection.latency =
-      route->latency +
+      route.latency +
       step[static_cast<std::size_t>(manner.protocol)][static_cast<std::size_t>(hop_class)];
   if (rotation_) {
     for (FlowHop& hop : std::span(problem_.hops).subspan(connection.first_hop)) {
@@ -437,6 +439,12 @@ std::uint32_t Pattern::IndexOf(Participant source, Participant destination,
   }
   const auto first = pairs.begin() + first_outbound[wanted.source];
   const auto last = pairs.begin() + first_outbound[wanted.source + 1];
+  // Where the source has all other members as destinations.
+  const std::uint32_t others = wanted.destination - (wanted.destination > wanted.source ? 1 : 0);
+  const std::ptrdiff_t likely = std::ptrdiff_t{others} * channels + channel;
+  if (likely < last - first && first[likely] == wanted) {
+    return static_cast<std::uint32_t>(first - pairs.begin() + likely);
+  }
   const auto found = std::lower_bound(first, last, wanted);
   TL_CHECK(found != last && *found == wanted, "an op names a pair that pairs() omits", source,
            destination, channel);
