@@ -26,6 +26,10 @@ Uint128 Work(Bytes bytes, std::uint64_t surplus) {
   return work - std::min<Uint128>(surplus, work - 1);
 }
 
+std::uint64_t LevelAt(Uint128 left, std::uint64_t weight) {
+  return static_cast<std::uint64_t>(std::min<Uint128>(left / weight, INT64_MAX));
+}
+
 std::uint64_t Surplus(Uint128 work, std::uint64_t rate, Time duration) {
   return static_cast<std::uint64_t>(
       static_cast<Uint128>(rate) * static_cast<std::uint64_t>(duration.ps()) - work);
@@ -71,7 +75,7 @@ std::uint32_t FlowNetwork::TakeFlow(std::uint32_t hop_count) {
     flow.first_hop = static_cast<std::uint32_t>(hops_.size());
     flow.hop_count = hop_count;
     flows_.push_back(flow);
-    caps_.push_back(Cap::Limit(0));
+    shares_.push_back({Cap::Limit(0), 0});
     hops_.resize(hops_.size() + hop_count);
   }
   const std::uint32_t index = free.back();
@@ -101,18 +105,18 @@ std::uint32_t FlowNetwork::Add(std::uint32_t owner, std::span<const FlowHop> pat
   const std::uint32_t index = TakeFlow(static_cast<std::uint32_t>(path.size()));
   Flow& flow = flows_[index];
   flow.owner = owner;
-  flow.limit = limit.units;
   flow.remaining = work;
   flow.settled = now;
-  caps_[index] = Cap::Limit(limit.units);
+  shares_[index] = {Cap::Limit(limit.units), limit.units};
   bool alone = true;
   for (std::uint32_t i = 0; i < path.size(); ++i) {
     Resource& resource = resources_[path[i].resource];
-    resource.demand += static_cast<Uint128>(path[i].weight) * flow.limit;
+    resource.demand += static_cast<Uint128>(path[i].weight) * limit.units;
+    resource.contended = resource.demand > resource.capacity;
     hops_[flow.first_hop + i] = {path[i].weight, path[i].resource,
                                  static_cast<std::uint32_t>(resource.active.size())};
     resource.active.push_back({path[i].weight, index, flow.first_hop + i});
-    if (resource.contended()) {
+    if (resource.contended) {
       MarkDirty(path[i].resource);
       alone = false;
     }
@@ -132,7 +136,7 @@ FlowNetwork::Ended FlowNetwork::PopCompleted() {
   const std::uint32_t index = completions_.Pop();
   const Flow& flow = flows_[index];
   Drop(index);
-  return {flow.owner, Surplus(flow.remaining, caps_[index].rate(), now - flow.settled)};
+  return {flow.owner, Surplus(flow.remaining, shares_[index].cap.rate(), now - flow.settled)};
 }
 
 std::vector<FlowNetwork::Rest> FlowNetwork::TakeAll(Time now) {
@@ -142,7 +146,7 @@ std::vector<FlowNetwork::Rest> FlowNetwork::TakeAll(Time now) {
     const Flow& flow = flows_[index];
     const auto elapsed = static_cast<std::uint64_t>((now - flow.settled).ps());
     taken.push_back(
-        {flow.owner, flow.remaining - static_cast<Uint128>(caps_[index].rate()) * elapsed});
+        {flow.owner, flow.remaining - static_cast<Uint128>(shares_[index].cap.rate()) * elapsed});
     Drop(index);
   }
   Solve(now);
@@ -154,7 +158,8 @@ void FlowNetwork::Drop(std::uint32_t index) {
   for (const Hop& hop : hops(flow)) {
     Resource& resource = resources_[hop.resource];
     if (resource.level != kNone) MarkDirty(hop.resource);
-    resource.demand -= static_cast<Uint128>(hop.weight) * flow.limit;
+    resource.demand -= static_cast<Uint128>(hop.weight) * shares_[index].limit;
+    resource.contended = resource.demand > resource.capacity;
     const Active moved = resource.active.back();
     resource.active[hop.position] = moved;
     hops_[moved.hop].position = hop.position;
@@ -168,7 +173,7 @@ void FlowNetwork::Drop(std::uint32_t index) {
 // A flow that slows down keeps its earlier end in the queue, as a lower bound.
 void FlowNetwork::Schedule(std::uint32_t index) {
   Flow& flow = flows_[index];
-  const std::uint64_t rate = caps_[index].rate();
+  const std::uint64_t rate = shares_[index].cap.rate();
   const Time queued = completions_.time_of(index);
   flow.due = false;
   if (queued != Time::Max()) {
@@ -180,15 +185,14 @@ void FlowNetwork::Schedule(std::uint32_t index) {
   completions_.Set(index, EndOf(flow.remaining, rate, now_));
 }
 
-Time FlowNetwork::next_completion() {
+void FlowNetwork::FindNextEnd() {
   while (!completions_.empty()) {
     const std::uint32_t index = completions_.next_id();
     Flow& flow = flows_[index];
-    if (flow.due) break;
+    if (flow.due) return;
     flow.due = true;
-    completions_.Set(index, EndOf(flow.remaining, caps_[index].rate(), flow.settled));
+    completions_.Set(index, EndOf(flow.remaining, shares_[index].cap.rate(), flow.settled));
   }
-  return completions_.next_time();
 }
 
 // --- Solving ------------------------------------------------------------------------------------
@@ -201,9 +205,9 @@ void FlowNetwork::Solve(Time now) {
   if (!needs_solve()) return;
   ++solves_;
   now_ = now;
-  for (const std::uint32_t resource : dirty_) {
-    resources_[resource].dirty = false;
-    Await(resource, 0);
+  for (const std::uint32_t index : dirty_) {
+    resources_[index].dirty = false;
+    Await(index, 0);
   }
   dirty_.clear();
   while (!pending_.empty()) {
@@ -230,47 +234,61 @@ void FlowNetwork::Await(std::uint32_t index, std::uint64_t level) {
 void FlowNetwork::Examine(std::uint32_t index, std::uint64_t at_least) {
   Resource& resource = resources_[index];
   resource.queued = kNone;
-  const std::uint64_t level = LevelOf(resource, at_least);
+  const std::uint64_t level = resource.known ? at_least : LevelOf(resource, at_least);
+  resource.known = false;
   if (resource.level != kNone && level > resource.level) Release(index);
   if (level == kNone) return;
   if (!pending_.empty() && pending_.front().level < level) {
     Await(index, level);
+    resource.known = true;
   } else {
     Hold(index, level);
   }
 }
 
 // The level of `resource`, which is not below `at_least`, if nothing held the flows that it holds.
-std::uint64_t FlowNetwork::LevelOf(const Resource& resource, std::uint64_t at_least) {
-  open_.clear();
-  const Cap own = Cap::Held(resource.level);
-  Uint128 left = resource.capacity;
-  std::uint64_t weight = 0;
-  for (const Active& active : resource.active) {
-    Cap cap = caps_[active.flow];
-    if (cap == own) cap = Cap::Limit(flows_[active.flow].limit);
-    if (cap.passes() <= at_least) {
-      left -= static_cast<Uint128>(active.weight) * cap.rate();
+std::uint64_t FlowNetwork::LevelOf(const Resource& resource, std::uint64_t at_least) const {
+  // Most often the flows that were lower are. So they are if the level comes out between them and
+  // the others, and so far above them that rounding cannot make it stop at one of theirs.
+  const Split likely = SplitAt(resource, resource.level);
+  if (likely.lower <= resource.capacity) {
+    const Uint128 left = resource.capacity - likely.lower;
+    if (likely.weight == 0) {
+      if (left >= likely.lower_weight) return kNone;
     } else {
-      open_.push_back({cap, active.weight});
-      weight += active.weight;
-    }
-  }
-  while (!open_.empty()) {
-    const auto level = static_cast<std::uint64_t>(std::min<Uint128>(left / weight, INT64_MAX));
-    std::size_t kept = 0;
-    for (const Open& open : open_) {
-      if (open.cap.passes() <= level) {
-        left -= static_cast<Uint128>(open.weight) * open.cap.rate();
-        weight -= open.weight;
-      } else {
-        open_[kept++] = open;
+      const std::uint64_t level = LevelAt(left, likely.weight);
+      if (level >= likely.highest && level < likely.first_to_pass &&
+          static_cast<Uint128>(level - likely.highest) * likely.weight >=
+              static_cast<Uint128>(likely.lower_weight) + likely.weight) {
+        return level;
       }
     }
-    if (kept == open_.size()) return level;
-    open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(kept), open_.end());
   }
-  return kNone;
+  for (;;) {
+    const Split split = SplitAt(resource, at_least);
+    if (split.weight == 0) return kNone;
+    at_least = LevelAt(resource.capacity - split.lower, split.weight);
+    if (at_least < split.first_to_pass) return at_least;
+  }
+}
+
+FlowNetwork::Split FlowNetwork::SplitAt(const Resource& resource, std::uint64_t level) const {
+  const Cap own = Cap::Held(resource.level);
+  Split split;
+  for (const Active& active : resource.active) {
+    const Share& share = shares_[active.flow];
+    const Cap cap = share.cap == own ? Cap::Limit(share.limit) : share.cap;
+    const std::uint64_t passes = cap.passes();
+    if (passes <= level) {
+      split.lower += static_cast<Uint128>(active.weight) * cap.rate();
+      split.lower_weight += active.weight;
+      split.highest = std::max(split.highest, passes);
+    } else {
+      split.weight += active.weight;
+      split.first_to_pass = std::min(split.first_to_pass, passes);
+    }
+  }
+  return split;
 }
 
 // Lets go of the flows that the resource holds: they rise until something else holds them.
@@ -278,13 +296,13 @@ void FlowNetwork::Release(std::uint32_t index) {
   Resource& resource = resources_[index];
   const std::uint64_t level = resource.level;
   for (const Active& active : resource.active) {
-    if (caps_[active.flow] != Cap::Held(level)) continue;
-    const Flow& flow = flows_[active.flow];
-    Change(active.flow, Cap::Limit(flow.limit));
-    for (const Hop& hop : hops(flow)) {
+    if (shares_[active.flow].cap != Cap::Held(level)) continue;
+    Change(active.flow, Cap::Limit(shares_[active.flow].limit));
+    for (const Hop& hop : hops(flows_[active.flow])) {
       if (hop.resource == index) continue;
-      const Resource& other = resources_[hop.resource];
-      if (other.contended() || other.level != kNone) Await(hop.resource, level);
+      Resource& other = resources_[hop.resource];
+      other.known = false;
+      if (other.contended || other.level != kNone) Await(hop.resource, level);
     }
   }
   resource.level = kNone;
@@ -293,17 +311,18 @@ void FlowNetwork::Release(std::uint32_t index) {
 // Holds the flows of the resource that would pass `level`.
 void FlowNetwork::Hold(std::uint32_t index, std::uint64_t level) {
   Resource& resource = resources_[index];
+  resource.level = level;
   for (const Active& active : resource.active) {
-    const Cap cap = caps_[active.flow];
+    const Cap cap = shares_[active.flow].cap;
     if (cap.passes() <= level || cap == Cap::Held(level)) continue;
     Change(active.flow, Cap::Held(level));
     for (const Hop& hop : hops(flows_[active.flow])) {
       if (hop.resource == index) continue;
-      const Resource& other = resources_[hop.resource];
+      Resource& other = resources_[hop.resource];
+      other.known = false;
       if (other.level != kNone) Await(hop.resource, other.level);
     }
   }
-  resource.level = level;
 }
 
 // Flows whose rate changes settle what they have moved so far.
@@ -312,11 +331,11 @@ void FlowNetwork::Change(std::uint32_t index, Cap cap) {
   if (!flow.changed) {
     flow.changed = true;
     changed_.push_back(index);
-    flow.remaining -= static_cast<Uint128>(caps_[index].rate()) *
+    flow.remaining -= static_cast<Uint128>(shares_[index].cap.rate()) *
                       static_cast<std::uint64_t>((now_ - flow.settled).ps());
     flow.settled = now_;
   }
-  caps_[index] = cap;
+  shares_[index].cap = cap;
 }
 
 }  // namespace trunkline

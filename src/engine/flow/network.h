@@ -71,7 +71,10 @@ class FlowNetwork {
   std::uint32_t Start(std::uint32_t owner, std::span<const FlowHop> hops, FlowRate limit,
                       Bytes bytes, Time now, std::uint64_t surplus = 0);
   // When the next active flow ends, as far as rates are solved; Time::Max(): none does.
-  [[nodiscard]] Time next_completion();
+  [[nodiscard]] Time next_completion() {
+    if (!completions_.empty() && !flows_[completions_.next_id()].due) FindNextEnd();
+    return completions_.next_time();
+  }
 
   struct Ended {
     std::uint32_t owner = 0;
@@ -94,7 +97,7 @@ class FlowNetwork {
 
   [[nodiscard]] bool active() const { return !completions_.empty() || needs_solve(); }
   [[nodiscard]] bool needs_solve() const { return !dirty_.empty(); }
-  [[nodiscard]] FlowRate rate(std::uint32_t flow) const { return {caps_[flow].rate()}; }
+  [[nodiscard]] FlowRate rate(std::uint32_t flow) const { return {shares_[flow].cap.rate()}; }
   [[nodiscard]] std::uint64_t solves() const { return solves_; }
 
  private:
@@ -114,10 +117,13 @@ class FlowNetwork {
     explicit Cap(std::uint64_t bits) : bits_(bits) {}
     std::uint64_t bits_;
   };
+  struct Share {
+    Cap cap;
+    std::uint64_t limit;
+  };
   struct Flow {
     Uint128 remaining = 0;  // work at `settled`, in rate units x picoseconds
     Time settled;
-    std::uint64_t limit = 0;
     std::uint32_t owner = 0;
     std::uint32_t first_hop = 0;
     std::uint32_t hop_count = 0;
@@ -135,14 +141,14 @@ class FlowNetwork {
     std::uint32_t hop = 0;
   };
   struct Resource {
-    Uint128 capacity = 0;         // rate units x weight units
-    Uint128 demand = 0;           // sum of weight x limit over active flows
     std::uint64_t level = kNone;  // at which it holds flows; kNone: it holds none
     std::uint64_t queued = kNone;
-    bool dirty = false;
     std::vector<Active> active;
-
-    [[nodiscard]] bool contended() const { return demand > capacity; }
+    bool contended = false;  // demand > capacity
+    bool known = false;      // `queued` is its level
+    bool dirty = false;
+    Uint128 capacity = 0;  // rate units x weight units
+    Uint128 demand = 0;    // sum of weight x limit over active flows
   };
   // A resource whose level is to be found, which is not below `level`.
   struct Pending {
@@ -161,14 +167,24 @@ class FlowNetwork {
   void MarkDirty(std::uint32_t resource);
   void Await(std::uint32_t resource, std::uint64_t level);
   void Examine(std::uint32_t index, std::uint64_t at_least);
-  [[nodiscard]] std::uint64_t LevelOf(const Resource& resource, std::uint64_t at_least);
+  [[nodiscard]] std::uint64_t LevelOf(const Resource& resource, std::uint64_t at_least) const;
+  // The flows of a resource, by whether they count as lower at a level.
+  struct Split {
+    Uint128 lower = 0;  // what they take
+    std::uint64_t lower_weight = 0;
+    std::uint64_t highest = 0;  // of them: Cap::passes()
+    std::uint64_t weight = 0;   // of the others
+    std::uint64_t first_to_pass = kNone;
+  };
+  [[nodiscard]] Split SplitAt(const Resource& resource, std::uint64_t level) const;
   void Release(std::uint32_t resource);
   void Hold(std::uint32_t resource, std::uint64_t level);
   void Change(std::uint32_t flow, Cap cap);
   void Schedule(std::uint32_t flow);
+  void FindNextEnd();
 
   std::vector<Flow> flows_;
-  std::vector<Cap> caps_;  // by flow
+  std::vector<Share> shares_;  // by flow
   std::vector<Hop> hops_;
   // By hop count: flows that have ended.
   std::vector<std::vector<std::uint32_t>> free_;
@@ -178,13 +194,7 @@ class FlowNetwork {
   std::vector<std::uint32_t> changed_;  // flows whose rate changes in the current solve
   std::uint64_t solves_ = 0;
   Time now_;
-  // Scratch of a solve.
-  std::vector<Pending> pending_;
-  struct Open {
-    Cap cap;
-    std::uint64_t weight;
-  };
-  std::vector<Open> open_;
+  std::vector<Pending> pending_;  // of a solve: a heap
 };
 
 }  // namespace trunkline
