@@ -130,7 +130,7 @@ struct Instance {
     const auto next = [&](std::uint64_t n) { return Below(Draw(seed, 0, draw++), n); };
     const std::uint64_t resources = 1 + next(most_resources);
     for (std::uint64_t i = 0; i < resources; ++i) {
-      const std::uint64_t gigabits = even ? 100 << next(3) : 1 + next(400);
+      const std::uint64_t gigabits = even ? std::uint64_t{100} << next(3) : 1 + next(400);
       capacities.push_back(Rate::GigabitsPerSecond(static_cast<std::int64_t>(gigabits)));
     }
     const std::uint64_t flows = 1 + next(most_flows);
