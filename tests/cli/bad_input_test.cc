@@ -117,7 +117,7 @@ TEST(BadInput, UnwritableOutIsRefusedBeforeTheRun) {
 TEST(BadInput, KeysThatNothingReadsYet) {
   for (const char* assignment :
        {"jobs=[]", "background={}", "packet.window=collectives", "workload.traffic={}",
-        "workload.trace={}", "workload.training.parallel.ep=2", "workload.training.parallel.etp=2",
+        "workload.training.parallel.ep=2", "workload.training.parallel.etp=2",
         "workload.training.parallel.cp=2", "cluster.transport.congestion_control=dcqcn",
         "cluster.transport.queue_pairs=4", "cluster.fabric.switch.buffer=64 MiB",
         "cluster.fabric.file=x", "engine=packet",
