@@ -22,7 +22,8 @@ double CpuSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Ranks whose timelines are kept: the first of every program, at most this many.
+// Ranks whose timelines are kept, beside the critical one: the first of every program, at most this
+// many.
 constexpr std::size_t kRecordedRanks = 32;
 
 std::vector<RankId> RanksThatMatter(const TaskGraph& graph) {
@@ -98,6 +99,7 @@ class Run {
     options.memo = options_.memo;
     options.seed = scenario_.seed;
     options.record = RanksThatMatter(graph);
+    options.record_critical = true;
     options.progress = options_.progress;
     options.stop = options_.stop;
     const EngineInput input{*result_.router, result_.transport, graph, result_.placement};

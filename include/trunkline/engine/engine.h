@@ -25,7 +25,8 @@ struct EngineOptions {
   bool fold = true;  // simulate one rank of each proven class of congruent ranks
   bool memo = true;  // reuse the solution of a collective that provably repeats
   std::uint64_t seed = 1;
-  std::vector<RankId> record;  // ranks whose spans are kept
+  std::vector<RankId> record;    // ranks whose spans are kept …
+  bool record_critical = false;  // … beside those of the critical rank
   ProgressSink* progress = nullptr;
   const StopToken* stop = nullptr;
 };

@@ -57,6 +57,8 @@ void AddSpans(const TaskGraph& graph, const StepRun& run, std::vector<RankId> re
     by_program.emplace(graph.program_of(rank.id), &rank);
   }
   std::ranges::sort(recorded);
+  const auto repeats = std::ranges::unique(recorded);
+  recorded.erase(repeats.begin(), repeats.end());
   std::size_t spans = 0;
   for (const RankId id : recorded) spans += graph.program(graph.program_of(id)).tasks.size();
   timeline.spans.reserve(spans);
@@ -147,7 +149,11 @@ Result<Timeline> RunAnalytic(const EngineInput& input, const EngineOptions& opti
         AddCollectives(critical, Closed(critical.times, timeline.end), costs, timeline);
     if (!added) return std::unexpected(added.error());
   }
-  AddSpans(input.graph, run, options.record, timeline);
+  std::vector<RankId> record = options.record;
+  if (options.record_critical && !timeline.ranks.empty()) {
+    record.push_back(timeline.ranks[timeline.critical].rank);
+  }
+  AddSpans(input.graph, run, std::move(record), timeline);
   return timeline;
 }
 

@@ -100,6 +100,9 @@ Result<void> Reporter::AddCollectives() {
 
 void Reporter::AddSpans() {
   std::vector<RankId> record = options_.record;
+  if (options_.record_critical && !timeline_.ranks.empty()) {
+    record.push_back(timeline_.ranks[timeline_.critical].rank);
+  }
   std::ranges::sort(record);
   const auto repeats = std::ranges::unique(record);
   record.erase(repeats.begin(), repeats.end());

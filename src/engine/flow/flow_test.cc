@@ -227,5 +227,21 @@ TEST(Flow, SharesAnUplinkBetweenTwoGroups) {
   EXPECT_EQ(clos.Run(graph).end, Time::Microseconds(2 * 42));
 }
 
+TEST(FlowEngine, RecordsTheCriticalRankWhoeverItIs) {
+  // Rank 2 computes longest.
+  HandGraph graph;
+  graph.programs.resize(2);
+  graph.programs[0].tasks = {{.duration = Time::Microseconds(1)}};
+  graph.programs[1].tasks = {{.duration = Time::Microseconds(3)}};
+  graph.program_index = {0, 0, 1, 0};
+  FlowCase run{.fabric = Star(4, {CableSpec{}})};
+  run.options.record = {RankId(0)};
+  run.options.record_critical = true;
+  const Timeline timeline = run.Run(graph);
+  ASSERT_EQ(timeline.spans.size(), 2U);
+  EXPECT_EQ(timeline.spans[1].rank, RankId(2));
+  EXPECT_EQ(timeline.spans[1].end, Time::Microseconds(3));
+}
+
 }  // namespace
 }  // namespace trunkline

@@ -5,14 +5,7 @@
 #include "trunkline/base/check.h"
 
 namespace trunkline {
-namespace {
 
-// Programs shorter than this are read in blocks: finding their peers would cost as much.
-constexpr std::uint64_t kMinSharedOps = 256;
-// Bounds the memory of shared programs (16 bytes an op).
-constexpr std::uint64_t kMaxSharedOps = std::uint64_t{1} << 22;
-
-}  // namespace
 Interpreter::Interpreter(const TransferModel& model)
     : model_(model),
       rendezvous_(model.handshake == Handshake::kRendezvous),
@@ -56,8 +49,8 @@ void Interpreter::Start(std::uint32_t id, const ChannelProgram& channel, Time ti
   program.channel = channel;
   program.op_count = channel.schedule->op_count(channel.position, channel.channel);
   program.slots = channel.schedule->channel_shape(channel.channel).slots;
-  program.last_destination = kNone;
-  program.last_source = kNone;
+  program.last_destination = {};
+  program.last_source = {};
   program.shared = Share(channel, program.op_count);
   if (program.shared != nullptr) {
     program.size = static_cast<std::uint32_t>(program.shared->ops.size());
@@ -70,54 +63,6 @@ void Interpreter::Start(std::uint32_t id, const ChannelProgram& channel, Time ti
     events_ += program.size;
   }
   Wake(id);
-}
-
-const Interpreter::SharedProgram* Interpreter::Share(const ChannelProgram& channel,
-                                                     std::uint64_t op_count) {
-  if (op_count < kMinSharedOps || shared_ops_ + op_count > kMaxSharedOps) return nullptr;
-  const auto program_class = channel.schedule->program_class(channel.position);
-  if (!program_class) return nullptr;
-  const auto [entry, is_new] =
-      shared_.try_emplace({channel.schedule, *program_class, channel.channel});
-  if (is_new) return nullptr;
-  if (entry->second) return entry->second.get();
-  auto shared = std::make_unique<SharedProgram>();
-  std::map<std::pair<bool, Participant>, std::uint32_t> peers;
-  std::array<Op, kBlock> block;
-  for (std::uint64_t first = 0; first < op_count; first += kBlock) {
-    const auto ops = std::span(block).first(
-        static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, op_count - first)));
-    channel.schedule->ops(channel.position, channel.channel, first, ops);
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      const Op& op = ops[i];
-      if (op.kind == OpKind::kReduce || op.kind == OpKind::kCopy) continue;
-      DecodedOp decoded = DecodeKind(channel, op);
-      if (op.peer == channel.position) {
-        decoded.target = op.channel;
-      } else {
-        const auto next = static_cast<std::uint32_t>(shared->peers.size());
-        const auto [peer, is_new_peer] =
-            peers.try_emplace({op.kind == OpKind::kWait, op.peer}, next);
-        if (is_new_peer) shared->peers.push_back(first + i);
-        decoded.target = peer->second;
-      }
-      shared->ops.push_back(decoded);
-    }
-  }
-  shared_ops_ += shared->ops.size();
-  entry->second = std::move(shared);
-  return entry->second.get();
-}
-
-Interpreter::DecodedOp Interpreter::NextOp(const Program& program) const {
-  if (program.shared == nullptr) return blocks_[program.block][program.cursor];
-  DecodedOp op = program.shared->ops[program.cursor];
-  if (op.kind == DecodedOp::Kind::kSignalSelf) {
-    op.target += program.channel.first_program;
-  } else if (op.kind != DecodedOp::Kind::kWaitSelf) {
-    op.target = program.targets[op.target];
-  }
-  return op;
 }
 
 void Interpreter::StartSend(std::uint32_t id, std::uint32_t connection, Bytes bytes, Time time) {
@@ -171,77 +116,6 @@ void Interpreter::Run(std::uint32_t id) {
     ++program.cursor;
   }
   Finish(id);
-}
-
-// Reads the next ops that take time or wait; local copies and reductions do neither.
-bool Interpreter::Refill(Program& program) {
-  if (program.shared != nullptr) return false;
-  program.cursor = 0;
-  program.size = 0;
-  std::array<Op, kBlock> ops;
-  while (program.size == 0) {
-    const auto count = static_cast<std::size_t>(
-        std::min<std::uint64_t>(kBlock, program.op_count - program.next_op));
-    if (count == 0) return false;
-    const ChannelProgram& channel = program.channel;
-    channel.schedule->ops(channel.position, channel.channel, program.next_op,
-                          std::span(ops).first(count));
-    program.next_op += count;
-    if (program.block == kNone) {
-      if (free_blocks_.empty()) {
-        free_blocks_.push_back(static_cast<std::uint32_t>(blocks_.size()));
-        blocks_.emplace_back();
-      }
-      program.block = free_blocks_.back();
-      free_blocks_.pop_back();
-    }
-    for (const Op& op : std::span(ops).first(count)) {
-      if (op.kind == OpKind::kReduce || op.kind == OpKind::kCopy) continue;
-      blocks_[program.block][program.size++] = Decode(program, op);
-    }
-  }
-  events_ += program.size;
-  return true;
-}
-
-// What an op is, and how many bytes it sends.
-Interpreter::DecodedOp Interpreter::DecodeKind(const ChannelProgram& channel, const Op& op) {
-  using Kind = DecodedOp::Kind;
-  const bool waits = op.kind == OpKind::kWait;
-  TL_CHECK(waits || op.kind == OpKind::kPut || op.kind == OpKind::kSignal,
-           "an op inside the network");
-  if (op.peer == channel.position) return {.kind = waits ? Kind::kWaitSelf : Kind::kSignalSelf};
-  return {.bytes = op.kind == OpKind::kPut ? op.source.size : 0,
-          .kind = waits ? Kind::kWait : Kind::kPut};
-}
-
-Interpreter::DecodedOp Interpreter::Decode(Program& program, const Op& op) {
-  const ChannelProgram& channel = program.channel;
-  DecodedOp decoded = DecodeKind(channel, op);
-  switch (decoded.kind) {
-    case DecodedOp::Kind::kSignalSelf:
-      decoded.target = channel.first_program + op.channel;
-      break;
-    case DecodedOp::Kind::kWaitSelf:
-      break;
-    case DecodedOp::Kind::kWait:
-      if (op.peer != program.last_source) {
-        program.last_source = op.peer;
-        program.last_inbound = channel.connection_of[channel.pattern->IndexOf(
-            op.peer, channel.position, channel.channel)];
-      }
-      decoded.target = program.last_inbound;
-      break;
-    case DecodedOp::Kind::kPut:
-      if (op.peer != program.last_destination) {
-        program.last_destination = op.peer;
-        program.last_outbound = channel.connection_of[channel.pattern->IndexOf(
-            channel.position, op.peer, channel.channel)];
-      }
-      decoded.target = program.last_outbound;
-      break;
-  }
-  return decoded;
 }
 
 // Ends the program, once its own transfers have.

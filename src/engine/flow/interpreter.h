@@ -160,6 +160,11 @@ class Interpreter {
     [[nodiscard]] bool empty() const { return head == kNone; }
   };
 
+  struct Peer {
+    Participant position = kNone;
+    std::uint32_t connection = 0;
+  };
+
   struct Program {
     ChannelProgram channel;
     std::uint64_t next_op = 0;
@@ -179,11 +184,8 @@ class Interpreter {
     Wait wait = Wait::kNothing;
     std::uint32_t on = kNone;
     List own_signals;
-    // The peers of the last put and wait, and their connections.
-    Participant last_destination = kNone;
-    std::uint32_t last_outbound = 0;
-    Participant last_source = kNone;
-    std::uint32_t last_inbound = 0;
+    Peer last_destination;  // of the last put
+    Peer last_source;       // of the last wait
   };
 
   struct State {
