@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "trace/goal_block.h"
@@ -46,8 +47,8 @@ void GoalProblems::Add(const char* code, std::size_t place, std::string message,
 }
 
 Diagnostics GoalProblems::Take() {
-  std::ranges::stable_sort(all_, {}, [](const Diagnostic& problem) {
-    return std::pair(problem.where.line, problem.where.column);
+  std::ranges::sort(all_, {}, [](const Diagnostic& problem) {
+    return std::tuple(problem.where.line, problem.where.column, std::string_view(problem.message));
   });
   return std::move(all_);
 }
