@@ -66,7 +66,10 @@ void ReadPoint(WordReader& reader, std::vector<FlowSizes::Point>& points) {
     return;
   }
   const FlowSizes::Point point{Bytes(std::llround(*bytes)), *percent / 100};
-  if (!points.empty() && point.bytes <= points.back().bytes) {
+  if (point.bytes == Bytes(0) && point.share > 0) {
+    reader.Error(words[1], "TL1755", fmt::format("{} % of the messages are of 0 bytes", *percent),
+                 "begin with `0 0`, or give them a size");
+  } else if (!points.empty() && point.bytes <= points.back().bytes) {
     reader.Error(words[0], "TL1755",
                  fmt::format("{} does not follow {}: sizes rise", point.bytes.count(),
                              points.back().bytes.count()),
@@ -132,8 +135,6 @@ Result<FlowSizes> ParseFlowSizes(std::string_view text, std::string file) {
     reader.FileError("TL1755", fmt::format("the last percentage is {}, not 100", last),
                      last == 1 ? "these look like shares: multiply them by 100"
                                : "add the size of the largest messages with 100");
-  } else if (!reader.failed() && points.back().bytes == Bytes(0)) {
-    reader.FileError("TL1755", "all messages are of 0 bytes", "give a size above 0");
   }
   if (reader.failed()) return std::unexpected(reader.TakeDiagnostics());
   return FlowSizes::Distribution(std::move(file), std::move(points));

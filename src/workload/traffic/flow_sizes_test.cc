@@ -86,7 +86,7 @@ TEST(FlowSizes, NameThePlaceOfWhatIsWrong) {
   EXPECT_THAT(OnlyError("10 0.5\n20 1\n").hint, HasSubstr("multiply"));
   EXPECT_THAT(OnlyError("10 50\n").message, HasSubstr("not 100"));
   EXPECT_THAT(OnlyError("# nothing\n\n").message, HasSubstr("no sizes"));
-  EXPECT_THAT(OnlyError("0 100\n").message, HasSubstr("0 bytes"));
+  EXPECT_THAT(OnlyError("0 20\n5 100\n").message, HasSubstr("20 % of the messages are of 0 bytes"));
   EXPECT_EQ(OnlyError(std::string_view("1 \0 2", 5)).code, "TL1102");
 }
 
