@@ -42,6 +42,7 @@ struct PacketCounters {
   PacketCounts packets;  // sent by endpoints and, PAUSE and RESUME, switches
   PacketCounts hops;     // network links crossed
   std::uint64_t drops = 0;
+  std::uint64_t data_drops = 0;  // of those, data that still had its payload
   std::uint64_t trims = 0;
   std::uint64_t marks = 0;
   std::uint64_t pauses = 0;

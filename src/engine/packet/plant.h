@@ -155,6 +155,7 @@ struct Receiver {
   std::uint32_t received = 0;  // in any order
   std::uint16_t unacknowledged = 0;
   std::uint16_t marked = 0;          // of those
+  std::uint16_t repeats_due = 0;     // trimmed packets that have not come again yet
   bool nacked = false;               // the gap at `expected` has been reported
   std::uint32_t reorder = kNoIndex;  // its ReorderWindow, once anything came early
   std::uint32_t reader = kNoIndex;   // its Reader, once it has read anything

@@ -132,6 +132,7 @@ class Shard {
   void StartTelemetry(std::uint32_t id);
 
   // shard_buffers.h: room, PAUSE and credits.
+  void Drop(std::uint32_t id);
   bool Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out);
   bool AdmitPausing(std::uint32_t link, std::uint32_t id);
   bool AdmitLossy(std::uint32_t id, std::uint32_t out);

@@ -4,6 +4,16 @@
 
 namespace trunkline {
 
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Drop(std::uint32_t id) {
+  const Packet& packet = packets_[id];
+  ++counters_.drops;
+  if (packet.kind == PacketKind::kData && (packet.flags & Packet::kTrimmed) == 0) {
+    ++counters_.data_drops;
+  }
+  packets_.Give(id);
+}
+
 // Finds room for a packet in the switch that it came to; false: there was none, and it is gone.
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out) {
@@ -49,8 +59,7 @@ bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t id) {
     }
   }
   if (ingress.headroom + packet.wire > ingress.headroom_limit) {
-    ++counters_.drops;
-    packets_.Give(id);
+    Drop(id);
     return false;
   }
   ingress.headroom += packet.wire;
@@ -93,8 +102,7 @@ bool Shard<Queue, kFused>::AdmitLossy(std::uint32_t id, std::uint32_t out) {
     room = at.used + packet.wire <= at.pool;
   }
   if (!room) {
-    ++counters_.drops;
-    packets_.Give(id);
+    Drop(id);
     return false;
   }
   at.used += packet.wire;

@@ -35,8 +35,7 @@ void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
   Packet& packet = packets_[id];
   if ((packet.flags & Packet::kSpoilt) != 0) {
     if (credits_) ReturnCredit(packet, link, packet.ready);
-    ++counters_.drops;
-    packets_.Give(id);
+    Drop(id);
     return;
   }
   if (cable.to_switch == kNoIndex) {

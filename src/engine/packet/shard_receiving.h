@@ -51,12 +51,17 @@ void Shard<Queue, kFused>::ReceiveData(std::uint32_t link, std::uint32_t id) {
   const Packet& packet = packets_[id];
   const bool trimmed = (packet.flags & Packet::kTrimmed) != 0;
   const auto ahead = static_cast<std::int32_t>(packet.psn - receiver.expected);
-  bool answer = (marked && transport.policy.acks_marks) || (packet.flags & Packet::kAsks) != 0;
+  // While packets are repeated, the window may have shrunk below what would fill an
+  // acknowledgement.
+  bool answer = (marked && transport.policy.acks_marks) || (packet.flags & Packet::kAsks) != 0 ||
+                receiver.repeats_due != 0;
+  if (receiver.repeats_due != 0 && (packet.flags & Packet::kAgain) != 0) --receiver.repeats_due;
   if (ahead < 0) {
     // A repetition of what has arrived: the sender missed the acknowledgement.
-    ++counters_.refused;
+    if (!trimmed) ++counters_.refused;
     answer = true;
   } else if (trimmed && any_order_) {
+    ++receiver.repeats_due;
     Answer(link, id, PacketKind::kNack);
     return;
   } else if (ahead == 0 && !trimmed) {

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <vector>
+
+#include "engine/packet/test_network.h"
+
+namespace trunkline {
+namespace {
+
+constexpr Rate k40Gb = Rate::GigabitsPerSecond(40);
+constexpr Rate k100Gb = Rate::GigabitsPerSecond(100);
+
+// --- Lone flows ---------------------------------------------------------------------------------
+
+// With a window beyond the path and what one acknowledgement covers, and without a queue, nothing
+// holds a flow back: it takes the closed form to the picosecond.
+TEST(LoneFlow, TakesTheClosedFormUnderEveryCongestionControl) {
+  struct Case {
+    const char* policy;
+    std::vector<CongestionOverride> overrides;
+  };
+  const std::vector<Case> cases = {{"none", {{"window", 4}}},
+                                   {"none", {}},
+                                   {"dcqcn", {}},
+                                   {"timely", {}},
+                                   {"dctcp", {{"initial_window", 2}}},
+                                   {"swift", {{"initial_window", 2}}},
+                                   {"nscc", {{"max_window", 2}}}};
+  for (const Case& each : cases) {
+    for (const std::int64_t bytes : {1, 4096, 100'000, 10'000'000}) {
+      SwitchModel switches;
+      switches.marking = MarkingCurve{Bytes(5'000), Bytes(200'000), 0.01};
+      TestNetwork network(Crossbar(2, k100Gb, Time::Microseconds(1)), switches,
+                          TransportUnder(each.policy, "", k100Gb, each.overrides));
+      const std::uint32_t qp = network.Connect(0, 1);
+      network.shard.Post(qp, bytes);
+      network.Run();
+      ASSERT_EQ(network.delivered[qp].size(), 1U);
+      EXPECT_EQ(network.delivered[qp][0], LoneTime(network.plant, network.links[qp], Bytes(bytes)))
+          << each.policy << ", " << bytes;
+    }
+  }
+}
+
+// HPCC leaves a part of its link free: eta of it is used, and what additive steps add.
+TEST(LoneFlow, UsesEtaOfItsLinkUnderHpcc) {
+  for (const double eta : {0.5, 0.95}) {
+    TestNetwork network(Crossbar(2, k100Gb, Time::Microseconds(1)), {},
+                        TransportUnder("hpcc", "", k100Gb, {{"eta", eta}}));
+    const std::uint32_t qp = network.Connect(0, 1);
+    network.shard.Post(qp, 20'000'000);
+    network.Run();
+    ASSERT_EQ(network.delivered[qp].size(), 1U);
+    const Time alone = LoneTime(network.plant, network.links[qp], Bytes(20'000'000));
+    const double share = alone.seconds() / network.delivered[qp][0].seconds();
+    // A window of whole packets: of the 8 or so that fill this path, one may be lost to rounding.
+    EXPECT_LE(share, eta + 0.03);
+    EXPECT_GE(share, eta - 0.13);
+  }
+}
+
+// --- Many flows on one bottleneck ---------------------------------------------------------------
+
+struct Shared {
+  std::vector<double> share;  // of each flow, of the bottleneck's payload rate, in the second half
+  double mean_queue = 0;      // bytes at the bottleneck, of samples in the second half
+  double most_queue = 0;
+  PacketCounters counters;
+};
+
+Shared RunIncast(std::uint32_t flows, Rate rate, const SwitchModel& switches,
+                 const PacketTransport& transport, Time until) {
+  TestNetwork network(Crossbar(flows + 1, rate, Time::Microseconds(1)), switches, transport);
+  for (std::uint32_t i = 0; i < flows; ++i) {
+    network.shard.Post(network.Connect(i, flows), std::int64_t{1} << 34);
+  }
+  const Time half = Time::Picoseconds(until.ps() / 2);
+  network.Run(half);
+  std::vector<std::uint32_t> before;
+  for (std::uint32_t i = 0; i < flows; ++i) {
+    before.push_back(network.plant.receivers[i].received);
+  }
+  constexpr int kSamples = 400;
+  Shared out;
+  const Port& bottleneck = network.plant.ports[network.links[0].back()];
+  for (int i = 1; i <= kSamples; ++i) {
+    const Time at = half + Time::Picoseconds(half.ps() / kSamples * i);
+    network.Run(at);
+    network.shard.CatchUpTo(at);
+    out.mean_queue += static_cast<double>(bottleneck.queued_bytes) / kSamples;
+    out.most_queue = std::max(out.most_queue, static_cast<double>(bottleneck.queued_bytes));
+  }
+  const double frame = static_cast<double>((transport.mtu + transport.packet_overhead).count());
+  for (std::uint32_t i = 0; i < flows; ++i) {
+    const double packets = network.plant.receivers[i].received - before[i];
+    out.share.push_back(packets * frame / (rate.bytes_per_second() * half.seconds()));
+  }
+  out.counters = network.shard.counters();
+  return out;
+}
+
+double Sum(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum;
+}
+
+// The paper's claim for its parameters: N senders share a link at C/N, which stays full, and the
+// queue settles where marks balance increases, between Kmin and Kmax.
+TEST(DcqcnFixedPoint, SharesALinkEvenlyWithAQueueBetweenKminAndKmax) {
+  for (const std::uint32_t flows : {2U, 4U, 8U}) {
+    SwitchModel switches;
+    switches.marking = MarkingCurve{Bytes(5'000), Bytes(200'000), 0.01};
+    const Shared shared =
+        RunIncast(flows, k40Gb, switches, TransportUnder("dcqcn", "dcqcn-paper", k40Gb),
+                  Time::Microseconds(200'000));
+    EXPECT_GT(Sum(shared.share), 0.95) << flows;
+    for (const double share : shared.share) EXPECT_NEAR(share * flows, 1, 0.2) << flows;
+    EXPECT_GT(shared.mean_queue, 5'000) << flows;
+    EXPECT_LT(shared.mean_queue, 200'000) << flows;
+  }
+}
+
+// Receivers send a queue pair at most one CNP in 50 us.
+TEST(DcqcnFixedPoint, NotificationsArePaced) {
+  SwitchModel switches;
+  switches.loss_control = LossControl::kCredits;
+  switches.marking = MarkingCurve{Bytes(0), Bytes(1), 1};
+  switches.lane_buffer = Bytes(100'000);
+  // Rates cannot fall below what fills the link: all packets are marked.
+  const PacketTransport transport = TransportUnder("dcqcn", "", k40Gb, {{"min_rate", 20'000}});
+  const Shared shared = RunIncast(2, k40Gb, switches, transport, Time::Microseconds(2'000));
+  EXPECT_GE(shared.counters.packets.control, 2U * (2'000 / 50 - 4));
+  EXPECT_LE(shared.counters.packets.control, 2U * (2'000 / 50 + 1));
+}
+
+struct Settled {
+  const char* policy;
+  std::vector<CongestionOverride> overrides;
+  double least_use;
+  double unfairness;  // of each flow, from an even share of what is used
+  double queue;       // bytes, on the average at most
+};
+
+// Four flows on a link of 100 Gb/s, whose round trip without queues is 4.7 us. DCTCP's queue stays
+// about its threshold of 300 KB, a packet a flow above it; HPCC's is a packet a flow; Swift's delay
+// stays about its target, 20 + 2 x 3.05 us and 3.5 us for windows of some 23 packets, TIMELY's
+// below its high threshold, where it grows only while delays fall; NSCC's queue ends below its
+// Kmax.
+TEST(Bottleneck, StaysFullAndSharedWithAShortQueue) {
+  const std::vector<Settled> cases = {{"dctcp", {}, 0.99, 0.1, 300'000 + 4 * 4'178},
+                                      {"hpcc", {}, 0.93, 0.1, 4 * 4'178},
+                                      {"swift", {}, 0.99, 0.1, 12'500 * (20 + 2 * 3.05 + 3.5)},
+                                      {"timely", {}, 0.90, 0.2, 12'500 * 500},
+                                      {"nscc", {}, 0.99, 0.2, 143'360}};
+  for (const Settled& each : cases) {
+    const auto control = MakeCongestionControl(each.policy, "", each.overrides, k100Gb);
+    ASSERT_TRUE(control.has_value());
+    SwitchModel switches;
+    switches.marking = control->marking;
+    const Shared shared =
+        RunIncast(4, k100Gb, switches, TransportUnder(each.policy, "", k100Gb, each.overrides),
+                  Time::Microseconds(20'000));
+    EXPECT_GT(Sum(shared.share), each.least_use) << each.policy;
+    EXPECT_LT(shared.mean_queue, each.queue) << each.policy;
+    for (const double share : shared.share) {
+      EXPECT_NEAR(share * 4 / Sum(shared.share), 1, each.unfairness) << each.policy;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trunkline
