@@ -32,7 +32,10 @@ struct Cable {
   std::int64_t delay = 0;              // its latency, and that of the switch it leads to
   std::int64_t latency = 0;            // its own
   std::uint32_t to_switch = kNoIndex;  // kNoIndex: it leads to an endpoint
+  std::uint16_t from_shard = 0;        // whose its sending side is …
+  std::uint16_t to_shard = 0;          // … and its receiving side
 };
+static_assert(sizeof(Cable) == 24);
 
 // Room in a switch's buffer that the frame in transmission holds until its last bit has left.
 struct Charge {
@@ -237,7 +240,6 @@ struct Plant {
   std::vector<Receiver> receivers;
   std::vector<PathView> paths;            // by queue pair
   std::vector<Destination> destinations;  // by queue pair; not for kSource
-  std::vector<PacketMessage> messages;
 
   [[nodiscard]] std::size_t QueueOf(std::uint32_t link, std::uint32_t traffic_class) const {
     return std::size_t{link} * switches_model.classes + traffic_class;

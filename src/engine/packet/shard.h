@@ -95,6 +95,34 @@ class Shard {
   // then. REQUIRES: Run(limit, …) has handled all events before.
   void CatchUpTo(Time limit);
 
+  // --- One of several shards, which run side by side in windows no longer than a cut cable's delay.
+
+  // What leaves for another shard during a window.
+  struct Outbox {
+    struct Crossing {
+      std::int64_t time = 0;
+      std::uint32_t link = 0;
+      Packet packet;
+    };
+    struct Return {
+      std::int64_t time = 0;
+      std::uint32_t link = 0;
+      std::uint32_t bytes = 0;
+      std::uint8_t traffic_class = 0;
+    };
+    std::vector<Crossing> packets;
+    std::vector<Telemetry> telemetry;  // of the packets, when the policy needs it
+    std::vector<Return> credits;
+  };
+  // This shard is number `id` of `count`. REQUIRES: nothing has happened yet.
+  void JoinShards(std::uint16_t id, std::size_t count) {
+    id_ = id;
+    outboxes_.resize(count);
+  }
+  [[nodiscard]] Outbox& outbox(std::size_t shard) { return outboxes_[shard]; }
+  // Takes what another shard sent here, and empties its outbox.
+  void Import(Outbox& from);
+
   [[nodiscard]] Time now() const { return Time::Picoseconds(now_); }
   [[nodiscard]] PacketCounters counters() const;
   [[nodiscard]] std::uint64_t events() const { return events_; }
@@ -115,8 +143,10 @@ class Shard {
   void CatchUp(std::uint32_t link);
   // Whether a port that has more to send needs no event for it: whatever it sent last has yet to
   // arrive, and has it catch up then, well before the next could arrive.
-  [[nodiscard]] bool CatchesUp(const Port& port) const {
-    return kFused && catch_up_ && port.at_switch != kNoIndex && !switches_[port.at_switch].exact;
+  [[nodiscard]] bool CatchesUp(std::uint32_t link) const {
+    const std::uint32_t at = ports_[link].at_switch;
+    return kFused && catch_up_ && at != kNoIndex && !switches_[at].exact &&
+           cables_[link].to_shard == id_;
   }
   bool ServeClass(std::uint32_t link, std::uint32_t traffic_class);
   bool ServeData(std::uint32_t link);
@@ -146,6 +176,11 @@ class Shard {
   [[nodiscard]] bool Fits(const Switch& at, const Ingress& ingress, std::uint32_t bytes) const;
   [[nodiscard]] bool TakeCredit(std::uint32_t link, const Packet& packet);
   void ReturnCredit(const Packet& packet, std::uint32_t link, std::int64_t time);
+  void NoteReturn(std::uint32_t link, std::uint32_t traffic_class, std::uint32_t bytes,
+                  std::int64_t known);
+
+  // shard_crossing.h: what leaves for other shards.
+  void Export(std::uint32_t link, std::uint32_t id, std::int64_t arrival);
 
   // shard_sending.h: NICs and the senders of queue pairs.
   struct Frame {
@@ -213,6 +248,8 @@ class Shard {
 
   Plant& plant_;
   PacketApplication& application_;
+  std::uint16_t id_ = 0;
+  std::vector<Outbox> outboxes_;  // by shard; empty when this one is alone
   std::vector<Notice> notices_;
   Queue queue_;
   PacketPool packets_;
@@ -222,6 +259,7 @@ class Shard {
   std::vector<PathChooser> choosers_;
   std::vector<Telemetry> telemetry_;       // by packet; empty: the policy needs none
   std::vector<Telemetry> last_telemetry_;  // by queue pair: of its newest acknowledgement
+  std::vector<PacketMessage> messages_;
   std::vector<std::uint32_t> free_messages_;
   // What every hop touches, without the way through the plant. None of these arrays grows.
   Port* ports_;

@@ -217,7 +217,7 @@ void Shard<Queue, kFused>::OnPause(std::uint32_t link, const Packet& packet) {
   port.paused = static_cast<std::uint8_t>(port.paused & ~packet.psn);
   if (port.busy_until <= now_) {
     Serve(back);
-  } else if (CatchesUp(port)) {
+  } else if (CatchesUp(back)) {
     due_[back] = port.waiting != 0 ? 1 : 0;
   } else {
     SetWake(back, port.busy_until);
@@ -256,8 +256,19 @@ bool Shard<Queue, kFused>::TakeCredit(std::uint32_t link, const Packet& packet) 
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::ReturnCredit(const Packet& packet, std::uint32_t link,
                                         std::int64_t time) {
-  Lane& lane = plant_.lanes[plant_.QueueOf(link, packet.traffic_class)];
   const std::int64_t known = time + cables_[link].latency;
+  const std::uint32_t bytes = Credits(packet.wire);
+  if (const std::uint16_t sender = cables_[link].from_shard; sender != id_) {
+    outboxes_[sender].credits.push_back({known, link, bytes, packet.traffic_class});
+  } else {
+    NoteReturn(link, packet.traffic_class, bytes, known);
+  }
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::NoteReturn(std::uint32_t link, std::uint32_t traffic_class,
+                                      std::uint32_t bytes, std::int64_t known) {
+  Lane& lane = plant_.lanes[plant_.QueueOf(link, traffic_class)];
   if (lane.first > 64 && lane.first * 2 > lane.returns.size()) {
     lane.returns.erase(lane.returns.begin(), lane.returns.begin() + lane.first);
     lane.first = 0;
@@ -265,7 +276,7 @@ void Shard<Queue, kFused>::ReturnCredit(const Packet& packet, std::uint32_t link
   // Ports finish in their own order: keep the returns in that of time.
   auto place = lane.returns.end();
   while (place != lane.returns.begin() + lane.first && std::prev(place)->time > known) --place;
-  lane.returns.insert(place, {known, Credits(packet.wire)});
+  lane.returns.insert(place, {known, bytes});
   if (lane.starved) SetWake(link, known);
 }
 

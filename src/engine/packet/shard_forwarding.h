@@ -90,7 +90,7 @@ void Shard<Queue, kFused>::Enqueue(std::uint32_t link, std::uint32_t id) {
   port.max_queue_bytes = std::max(port.max_queue_bytes, port.queued_bytes);
   if (port.busy_until <= now_) {
     if (packet.ready > now_) SetWake(link, packet.ready);
-  } else if (CatchesUp(port)) {
+  } else if (CatchesUp(link)) {
     due_[link] = 1;
   } else {
     SetWake(link, port.busy_until);
@@ -130,7 +130,7 @@ void Shard<Queue, kFused>::Serve(std::uint32_t link) {
     more = sent ? nic.ready != 0 || !nic.paced.empty() : ServeNic(link);
   }
   if (port.waiting == 0 && !more) return;
-  if (CatchesUp(port)) {
+  if (CatchesUp(link)) {
     due_[link] = 1;
   } else if (port.busy_until > now_) {
     SetWake(link, port.busy_until);
@@ -229,6 +229,10 @@ void Shard<Queue, kFused>::Launch(std::uint32_t link, std::uint32_t id, std::int
     return;
   }
   if constexpr (!kFused) SetWake(link, end);
+  if (cable.to_shard != id_) {
+    Export(link, id, arrival);
+    return;
+  }
   queue_.Push(PacketEvent::Make(arrival, PacketEventKind::kArrival, link, id));
 }
 

@@ -21,20 +21,20 @@ void Shard<Queue, kFused>::Append(std::uint32_t queue_pair, std::int64_t bytes,
   TL_CHECK(packets < INT64_C(0x7fffffff) - sender.end, "packet numbers run out", bytes);
   std::uint32_t index = 0;
   if (free_messages_.empty()) {
-    index = static_cast<std::uint32_t>(plant_.messages.size());
-    plant_.messages.emplace_back();
+    index = static_cast<std::uint32_t>(messages_.size());
+    messages_.emplace_back();
   } else {
     index = free_messages_.back();
     free_messages_.pop_back();
   }
   const std::uint32_t end = sender.end + static_cast<std::uint32_t>(packets);
-  plant_.messages[index] = {
+  messages_[index] = {
       .first = sender.end,
       .end = end,
       .next = kNoIndex,
       .last_payload = static_cast<std::uint16_t>(bytes - (packets - 1) * mtu)};
   sender.end = end;
-  if (sender.last_message != kNoIndex) plant_.messages[sender.last_message].next = index;
+  if (sender.last_message != kNoIndex) messages_[sender.last_message].next = index;
   sender.last_message = index;
   if (sender.message == kNoIndex) {
     sender.message = index;
@@ -158,11 +158,11 @@ typename Shard<Queue, kFused>::Frame Shard<Queue, kFused>::NextFrame(const Sende
   if (sender.lost != 0) {
     psn = recoveries_[sender.recovery].lost.First(sender.acked, sender.next_psn);
     message = sender.unacknowledged;
-    while (static_cast<std::int32_t>(plant_.messages[message].end - psn) <= 0) {
-      message = plant_.messages[message].next;
+    while (static_cast<std::int32_t>(messages_[message].end - psn) <= 0) {
+      message = messages_[message].next;
     }
   }
-  const PacketMessage& of = plant_.messages[message];
+  const PacketMessage& of = messages_[message];
   const bool last = psn + 1 == of.end;
   return {
       .psn = psn,
@@ -210,7 +210,7 @@ void Shard<Queue, kFused>::Send(std::uint32_t index, std::uint32_t link, const F
   if (frame.psn == sender.next_psn) {
     ++sender.next_psn;
     if (frame.last) {
-      sender.message = plant_.messages[sender.message].next;
+      sender.message = messages_[sender.message].next;
       if (sender.message != kNoIndex) overhead = message_overhead_;
     }
   } else {

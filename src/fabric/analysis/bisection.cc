@@ -1,4 +1,4 @@
-#include <metis.h>
+#include "fabric/analysis/metis_graph.h"
 
 #include <algorithm>
 #include <bit>
@@ -21,53 +21,10 @@ std::vector<bool> HalvedInOrder(std::uint32_t nodes) {
   return side;
 }
 
-// The graph that METIS partitions: nodes first, weighing 1, then switches, weighing nothing.
-struct MetisGraph {
-  std::vector<idx_t> begin = {0};
-  std::vector<idx_t> neighbour;
-  std::vector<idx_t> rate;
-  std::vector<idx_t> weight;
-};
-
-MetisGraph MakeMetisGraph(const Fabric& fabric) {
-  std::vector<std::vector<DeviceId>> devices(fabric.node_count());
-  std::vector<idx_t> vertex(fabric.device_count(), 0);
-  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
-    const Device& device = fabric.device(DeviceId(i));
-    if (device.kind == DeviceKind::kSwitch) {
-      vertex[i] = static_cast<idx_t>(devices.size());
-      devices.push_back({DeviceId(i)});
-    } else if (device.node != Device::kNoNode) {
-      vertex[i] = static_cast<idx_t>(device.node);
-      devices[device.node].push_back(DeviceId(i));
-    }
-  }
-  Rate fastest = Rate::BitsPerSecond(1);
-  for (std::size_t i = 0; i < fabric.link_count(); ++i) {
-    fastest = std::max(fastest, fabric.link(LinkId(i)).rate);
-  }
-  MetisGraph graph;
-  for (std::size_t v = 0; v < devices.size(); ++v) {
-    for (DeviceId device : devices[v]) {
-      for (LinkId out : fabric.out(device)) {
-        const Link& link = fabric.link(out);
-        if (link.kind != LinkKind::kNetwork) continue;
-        // Weights are small integers, because METIS adds them up in 32 bits.
-        constexpr double kScale = 1000;
-        const double share = link.rate.bytes_per_second() / fastest.bytes_per_second();
-        graph.neighbour.push_back(vertex[Index(link.to)]);
-        graph.rate.push_back(std::max<idx_t>(1, static_cast<idx_t>(share * kScale)));
-      }
-    }
-    graph.begin.push_back(static_cast<idx_t>(graph.neighbour.size()));
-    graph.weight.push_back(v < fabric.node_count() ? 1 : 0);
-  }
-  return graph;
-}
-
 // Nothing when METIS fails, as it may on graphs without edges.
 std::optional<std::vector<bool>> HalvedByMetis(const Fabric& fabric) {
   MetisGraph graph = MakeMetisGraph(fabric);
+  for (std::size_t v = fabric.node_count(); v < graph.weight.size(); ++v) graph.weight[v] = 0;
   auto vertices = static_cast<idx_t>(graph.weight.size());
   idx_t constraints = 1;
   idx_t parts = 2;
