@@ -3,68 +3,47 @@
 //   packet_bench K BYTES [option…]      a k-ary fat tree of 100 Gb/s links, 1 us each
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string_view>
 #include <vector>
 
-#include "engine/packet/packet_network.h"
-#include "engine/packet/shard.h"
 #include "trunkline/base/random.h"
+#include "trunkline/engine/packet.h"
 #include "trunkline/fabric/build.h"
 
 namespace trunkline {
 namespace {
 
-class Flows : public PacketApplication {
- public:
-  explicit Flows(std::size_t count) : finish(count) {}
-  void OnDelivered(std::uint32_t qp, Time now) override {
-    finish[qp] = now;
-    ++delivered;
-  }
-  void OnAcknowledged(std::uint32_t, Time) override { ++acknowledged; }
-  void OnSent(std::uint32_t, Time) override {}
-  void OnPost(std::uint32_t, Time) override {}
-  std::vector<Time> finish;
-  std::size_t delivered = 0;
-  std::size_t acknowledged = 0;
-};
-
-template <typename S>
-int Drive(Plant& plant, std::size_t count, std::int64_t bytes) {
-  Flows flows(count);
-  const QueueShape shape = ShapeOf(plant);
-  S shard(plant, flows, shape.bucket, shape.horizon);
-  for (std::uint32_t i = 0; i < count; ++i) shard.Post(i, bytes);
-  while (flows.acknowledged < count && shard.Run(Time::Horizon(), 1 << 20) > 0) {
-  }
+void Print(const PacketReport& report) {
   Time last;
   Time first = Time::Max();
   double sum = 0;
-  for (const Time t : flows.finish) {
-    last = std::max(last, t);
-    first = std::min(first, t);
-    sum += t.seconds();
+  std::size_t delivered = 0;
+  for (const FlowRecord& flow : report.flows) {
+    if (flow.delivered == FlowRecord::kNot) continue;
+    ++delivered;
+    last = std::max(last, flow.delivered);
+    first = std::min(first, flow.delivered);
+    sum += flow.delivered.seconds();
   }
-  const PacketCounters& c = shard.counters();
+  const PacketCounters& c = report.counters;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const double cpu = static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                      1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-  std::printf("delivered %zu of %zu, acked %zu; FCT us min %.2f mean %.2f max %.2f\n",
-              flows.delivered, count, flows.acknowledged, first.seconds() * 1e6,
-              sum / static_cast<double>(count) * 1e6, last.seconds() * 1e6);
+  std::printf("%s, delivered %zu of %zu; FCT us min %.2f mean %.2f max %.2f\n",
+              ToString(report.status), delivered, report.flows.size(), first.seconds() * 1e6,
+              sum / static_cast<double>(delivered) * 1e6, last.seconds() * 1e6);
   std::printf(
-      "data hops %lu ack %lu control %lu; events %lu; drops %lu trims %lu marks %lu pauses %lu rtx "
-      "%lu timeouts %lu\n",
-      c.hops.data, c.hops.ack, c.hops.control, shard.events(), c.drops, c.trims, c.marks, c.pauses,
+      "hops: data %lu ack %lu control %lu; events %lu; drops %lu trims %lu marks %lu pauses %lu "
+      "again %lu timeouts %lu\n",
+      c.hops.data, c.hops.ack, c.hops.control, report.events, c.drops, c.trims, c.marks, c.pauses,
       c.retransmissions, c.timeouts);
-  std::printf("CPU %.3f s, %.2f M data hops/s, RSS %.1f MiB, in flight at end %lu\n", cpu,
+  std::printf("CPU %.3f s, %.2f M data hops/s, RSS %.1f MiB\n", cpu,
               static_cast<double>(c.hops.data) / cpu * 1e-6,
-              static_cast<double>(usage.ru_maxrss) / 1024, shard.packets_in_flight());
-  return 0;
+              static_cast<double>(usage.ru_maxrss) / 1024);
 }
 
 int Main(int argc, char** argv) {
@@ -88,7 +67,7 @@ int Main(int argc, char** argv) {
   routing.policy = RoutingPolicy::kEcmp;
   SwitchModel switches;
   PacketTransport transport;
-  bool plain = false;
+  PacketOptions run;
   for (int i = 3; i < argc; ++i) {
     const std::string_view option = argv[i];
     if (option == "spray") routing.policy = RoutingPolicy::kSpray;
@@ -96,25 +75,35 @@ int Main(int argc, char** argv) {
     if (option == "static") routing.policy = RoutingPolicy::kStatic;
     if (option == "credits") switches.loss_control = LossControl::kCredits;
     if (option == "lossy") switches.loss_control = LossControl::kLossy;
-    if (option == "plain") plain = true;
+    if (option.starts_with("threads="))
+      run.threads = static_cast<std::uint32_t>(std::atoi(argv[i] + 8));
     if (option == "any") transport.recovery = LossRecovery::kSelectiveRepeat;
     if (option == "small") switches.buffer = Bytes(4'000'000);
     if (option == "ecn") switches.marking = MarkingCurve{Bytes(400'000), Bytes(1'600'000), 0.2};
   }
   const Router router(built->fabric, routing);
-  const NetworkPaths paths(built->fabric);
-  Plant plant = BuildPlant(router, paths, switches, transport);
-  const auto hosts = built->fabric.endpoints();
-  std::vector<std::uint32_t> to(hosts.size());
+  const auto placement = PackedPlacement(built->fabric, built->fabric.endpoints().size());
+  TrafficWorkload traffic;
+  traffic.ranks = static_cast<std::uint32_t>(placement->rank_count());
+  std::vector<std::uint32_t> to(traffic.ranks);
   for (std::uint32_t i = 0; i < to.size(); ++i) to[i] = i;
   for (std::uint32_t i = static_cast<std::uint32_t>(to.size()) - 1; i > 0; --i) {
     std::swap(to[i], to[Below(Draw(1, 7, i), i)]);  // Sattolo: one cycle, nobody keeps to himself
   }
   for (std::uint32_t i = 0; i < to.size(); ++i) {
-    if (!AddQueuePair(plant, router, paths, hosts[i], hosts[to[i]], i)) return 1;
+    TrafficFlow flow;
+    flow.source = RankId{i};
+    flow.destination = RankId{to[i]};
+    flow.bytes = Bytes(bytes);
+    traffic.flows.push_back(flow);
   }
-  if (plain) return Drive<Shard<HeapQueue, false>>(plant, to.size(), bytes);
-  return Drive<Shard<CalendarQueue, true>>(plant, to.size(), bytes);
+  const auto report = RunPacketTraffic({router, switches, transport}, traffic, *placement, run);
+  if (!report) {
+    for (const Diagnostic& problem : report.error()) std::fputs(Format(problem).c_str(), stderr);
+    return 2;
+  }
+  Print(*report);
+  return 0;
 }
 
 }  // namespace

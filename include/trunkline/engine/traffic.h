@@ -22,6 +22,7 @@ struct FlowRecord {
   Time posted = kNot;
   Time delivered = kNot;     // its last byte arrived, and all before it
   Time acknowledged = kNot;  // the sender knows
+  Time failed = kNot;        // its queue pair gave up
   Time alone;                // from post to delivery on the idle path, headers included
 };
 

@@ -2,106 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/packet/packet_network.h"
 #include "engine/packet/shard.h"
-#include "trunkline/base/random.h"
-#include "trunkline/fabric/build.h"
+#include "engine/packet/test_runs.h"
 
 namespace trunkline {
 namespace {
-
-struct Draws {
-  std::uint64_t seed = 0;
-  std::uint64_t index = 0;
-  std::uint32_t Below(std::uint32_t n) {
-    return static_cast<std::uint32_t>(trunkline::Below(Draw(seed, 0, index++), n));
-  }
-  bool Chance(std::uint32_t one_in) { return Below(one_in) == 0; }
-};
-
-// A small fabric under a random switch model, transport, routing and traffic.
-struct SmallRun {
-  std::string description;
-  std::shared_ptr<const BuiltFabric> fabric;
-  RoutingPolicy routing = RoutingPolicy::kEcmp;
-  SwitchModel switches;
-  PacketTransport transport;
-  struct Flow {
-    std::uint32_t source, destination;
-    std::int64_t bytes;
-    Time start;
-  };
-  std::vector<Flow> flows;
-};
-
-SmallRun Make(std::uint64_t seed) {
-  Draws draw{seed};
-  SmallRun run;
-  static const char* kFabrics[] = {"single-switch:nodes=4", "single-switch:nodes=9", "fat-tree:k=4",
-                                   "fat-tree:children=[3,4],parents=[1,2]",
-                                   "fat-tree:children=[4,2],parents=[1,1]"};
-  static const char* kRates[] = {"100Gb/s", "40Gb/s", "400Gb/s", "56Gb/s"};
-  const std::string spec_text =
-      fmt::format("{},link={}", kFabrics[draw.Below(5)], kRates[draw.Below(4)]);
-  auto spec = ParseFabricSpec(spec_text);
-  EXPECT_TRUE(spec.has_value()) << spec_text;
-  spec->cable_latency = Time::Picoseconds(1 + draw.Below(3'000'000));
-  spec->switch_latency = Time::Picoseconds(draw.Chance(2) ? 0 : draw.Below(500'000));
-  auto built = BuildFabric(*spec);
-  EXPECT_TRUE(built.has_value()) << spec_text;
-  run.fabric = std::make_shared<const BuiltFabric>(*std::move(built));
-
-  run.switches.loss_control = static_cast<LossControl>(draw.Below(3));
-  run.switches.buffer = Bytes(100'000 + draw.Below(600'000));
-  run.switches.cut_through = draw.Chance(4);
-  run.switches.classes = static_cast<std::uint8_t>(2 + draw.Below(2));
-  run.switches.pause.alpha = draw.Chance(2) ? 0.125 : 1;
-  run.switches.lane_buffer = Bytes(9'000 + draw.Below(40'000));
-  run.switches.trimming = draw.Chance(2);
-  if (draw.Chance(2)) run.switches.marking = MarkingCurve{Bytes(8'000), Bytes(40'000), 0.5};
-  if (run.switches.classes == 3 && draw.Chance(2)) run.switches.weights = {3, 1};
-
-  run.transport.mtu = Bytes(draw.Chance(2) ? 4096 : 1000);
-  run.transport.ack_every = 1 + draw.Below(16);
-  run.transport.retransmit_timeout = Time::Microseconds(100);
-  const bool any_order = draw.Chance(2);
-  run.transport.recovery = any_order ? LossRecovery::kSelectiveRepeat : LossRecovery::kGoBackN;
-  if (draw.Chance(3)) run.transport.message_overhead = Time::Picoseconds(draw.Below(3'000'000));
-  if (draw.Chance(4)) run.switches.frame_loss = draw.Chance(2) ? 0.001 : 0.05;
-  if (draw.Chance(3)) run.switches.queue = Bytes(10'000 + draw.Below(50'000));
-  if (draw.Chance(2)) run.transport.path_selection = PathSelection::kMixed;
-  if (draw.Chance(2)) run.transport.loss_distance = 1 + draw.Below(8);
-  if (draw.Chance(2)) run.transport.low_timeout = Time::Microseconds(60);
-  const auto& policies = CongestionPolicies();
-  const auto control =
-      MakeCongestionControl(policies[draw.Below(static_cast<std::uint32_t>(policies.size()))].name,
-                            "", {}, Rate::GigabitsPerSecond(100));
-  EXPECT_TRUE(control.has_value());
-  run.transport.policy = control->policy;
-  run.transport.policy_parameters = control->parameters;
-  run.transport.notification_interval = control->notification_interval;
-  static const RoutingPolicy kRoutings[] = {RoutingPolicy::kEcmp, RoutingPolicy::kStatic,
-                                            RoutingPolicy::kSpray, RoutingPolicy::kAdaptive};
-  run.routing = kRoutings[draw.Below(any_order ? 4 : 2)];
-
-  const auto hosts = static_cast<std::uint32_t>(run.fabric->fabric.endpoints().size());
-  const std::uint32_t flows = 1 + draw.Below(24);
-  const bool incast = draw.Chance(3);
-  for (std::uint32_t i = 0; i < flows; ++i) {
-    const std::uint32_t to = incast ? 0 : draw.Below(hosts);
-    const std::uint32_t from = (to + 1 + draw.Below(hosts - 1)) % hosts;
-    run.flows.push_back({from, to, draw.Chance(8) ? draw.Below(100) : draw.Below(200'000),
-                         draw.Chance(2) ? Time() : Time::Picoseconds(draw.Below(20'000'000))});
-  }
-  run.description = fmt::format("seed {}: {}, loss control {}, routing {}, {}", seed, spec_text,
-                                static_cast<int>(run.switches.loss_control), ToString(run.routing),
-                                run.transport.policy.name);
-  return run;
-}
 
 class Recorder : public PacketApplication {
  public:
@@ -124,6 +33,7 @@ std::string Simulate(const SmallRun& run) {
   const Router router(run.fabric->fabric, routing);
   const NetworkPaths paths(run.fabric->fabric);
   Plant plant = BuildPlant(router, paths, run.switches, run.transport);
+  ReserveQueuePairs(plant, static_cast<std::uint32_t>(run.flows.size()));
   Recorder recorder(run.flows.size());
   const QueueShape shape = ShapeOf(plant);
   S shard(plant, recorder, shape.bucket, shape.horizon);
@@ -131,7 +41,8 @@ std::string Simulate(const SmallRun& run) {
   const auto hosts = run.fabric->fabric.endpoints();
   for (std::uint32_t i = 0; i < run.flows.size(); ++i) {
     const auto& flow = run.flows[i];
-    EXPECT_TRUE(AddQueuePair(plant, router, paths, hosts[flow.source], hosts[flow.destination], i));
+    EXPECT_TRUE(
+        SetUpQueuePair(plant, router, paths, i, hosts[flow.source], hosts[flow.destination]));
     shard.PostAt(i, flow.start);
   }
   const Time end = Time::Microseconds(400);
@@ -169,7 +80,7 @@ TEST_P(FusedEvents, GiveThePicosecondsOfThePlainEngine) {
   const std::uint64_t first = GetParam() * 2'500;
   std::uint64_t different = 0;
   for (std::uint64_t seed = first; seed < first + kRunsOfTest && different < 3; ++seed) {
-    const SmallRun run = Make(seed);
+    const SmallRun run = MakeSmallRun(seed);
     const std::string fused = Simulate<Shard<CalendarQueue, true>>(run);
     const std::string plain = Simulate<Shard<HeapQueue, false>>(run);
     if (fused != plain) ++different;

@@ -149,9 +149,17 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
   return plant;
 }
 
-Result<NewQueuePair> AddQueuePair(Plant& plant, const Router& router, const NetworkPaths& paths,
-                                  DeviceId source, DeviceId destination, std::uint64_t flow) {
-  const auto path = router.FindPath(source, destination, flow);
+void ReserveQueuePairs(Plant& plant, std::uint32_t count) {
+  plant.senders.resize(count);
+  plant.receivers.resize(count);
+  plant.paths.resize(count);
+  if (plant.forwarding != Forwarding::kSource) plant.destinations.resize(count);
+}
+
+Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& router,
+                                                  const NetworkPaths& paths, std::uint32_t index,
+                                                  DeviceId source, DeviceId destination) {
+  const auto path = router.FindPath(source, destination, index);
   if (!path) return std::unexpected(path.error());
   Sender sender;
   PathView view;
@@ -164,10 +172,10 @@ Result<NewQueuePair> AddQueuePair(Plant& plant, const Router& router, const Netw
   std::vector<std::uint32_t> links;
   for (const LinkId link : *path) {
     if (router.fabric().link(link).kind != LinkKind::kNetwork) continue;
-    const auto index = static_cast<std::uint32_t>(Index(link));
-    links.push_back(index);
-    const WireClock& wire = plant.details[index].wire;
-    view.base_rtt += Time::Picoseconds(plant.cables[index].delay + plant.cables[index ^ 1U].delay +
+    const auto id = static_cast<std::uint32_t>(Index(link));
+    links.push_back(id);
+    const WireClock& wire = plant.details[id].wire;
+    view.base_rtt += Time::Picoseconds(plant.cables[id].delay + plant.cables[id ^ 1U].delay +
                                        wire.Duration(frame) + wire.Duration(ack));
   }
   TL_CHECK(links.size() >= 1, "a queue pair inside a node");
@@ -183,23 +191,18 @@ Result<NewQueuePair> AddQueuePair(Plant& plant, const Router& router, const Netw
   if (plant.forwarding == Forwarding::kSource) {
     plant.path_links.insert(plant.path_links.end(), links.begin(), links.end());
   } else {
-    plant.destinations.push_back({.group = paths.destination(destination),
-                                  .last_link = links.back(),
-                                  .source_group = paths.destination(source),
-                                  .source_last_link = links.front() ^ 1U});
+    plant.destinations[index] = {.group = paths.destination(destination),
+                                 .last_link = links.back(),
+                                 .source_group = paths.destination(source),
+                                 .source_last_link = links.front() ^ 1U};
   }
   view.hops = static_cast<std::uint32_t>(links.size());
   view.line_rate = plant.details[sender.link].wire.rate();
   sender.control.rate = static_cast<double>(view.line_rate.bits_per_second());
   sender.control.window = INT64_MAX;
-  const CongestionPolicy& policy = plant.transport.policy;
-  if (policy.start != nullptr) {
-    policy.start(plant.transport.policy_parameters.get(), view, Time(), sender.control);
-  }
-  plant.senders.push_back(sender);
-  plant.receivers.emplace_back();
-  plant.paths.push_back(view);
-  return NewQueuePair{static_cast<std::uint32_t>(plant.senders.size() - 1), std::move(links)};
+  plant.senders[index] = sender;
+  plant.paths[index] = view;
+  return links;
 }
 
 Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes bytes) {

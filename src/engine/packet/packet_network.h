@@ -16,15 +16,17 @@ namespace trunkline {
 [[nodiscard]] Plant BuildPlant(const Router& router, const NetworkPaths& paths,
                                const SwitchModel& switches, const PacketTransport& transport);
 
-struct NewQueuePair {
-  std::uint32_t index = 0;
-  std::vector<std::uint32_t> links;  // network links of its path, or of one of its paths
-};
-// Adds a queue pair between two attached devices (NICs or hosts) to a plant. `flow` tells those of
-// one pair apart under ECMP. Fails with TL1410 when no path exists.
-[[nodiscard]] Result<NewQueuePair> AddQueuePair(Plant& plant, const Router& router,
-                                                const NetworkPaths& paths, DeviceId source,
-                                                DeviceId destination, std::uint64_t flow);
+// Makes place for queue pairs [0, count), to be set up before each is used.
+void ReserveQueuePairs(Plant& plant, std::uint32_t count);
+
+// Sets up queue pair `index` between two attached devices (NICs or hosts); the index tells those of
+// one pair apart under ECMP. Returns the network links of its path, or of one of its paths. Fails
+// with TL1410 when no path exists.
+[[nodiscard]] Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& router,
+                                                                const NetworkPaths& paths,
+                                                                std::uint32_t index,
+                                                                DeviceId source,
+                                                                DeviceId destination);
 
 // From post to delivery of a message that has the idle network to itself: the last packet through a
 // pipeline of links, full packets before it.

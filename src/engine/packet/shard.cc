@@ -107,8 +107,8 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
     Handle(event);
     if (!notices_.empty()) DeliverNotices();
     ++handled;
+    if (event.kind() != PacketEventKind::kPortDone) ++events_;
   }
-  events_ += handled;
   return handled;
 }
 

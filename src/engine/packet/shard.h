@@ -95,7 +95,8 @@ class Shard {
   // then. REQUIRES: Run(limit, …) has handled all events before.
   void CatchUpTo(Time limit);
 
-  // --- One of several shards, which run side by side in windows no longer than a cut cable's delay.
+  // --- One of several shards, which run side by side in windows no longer than a cut cable's
+  // delay.
 
   // What leaves for another shard during a window.
   struct Outbox {
@@ -125,6 +126,7 @@ class Shard {
 
   [[nodiscard]] Time now() const { return Time::Picoseconds(now_); }
   [[nodiscard]] PacketCounters counters() const;
+  // Arrivals, timers and posts so far; not the ends of frames, which only some ports need.
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t packets_in_flight() const { return packets_.in_use(); }
 

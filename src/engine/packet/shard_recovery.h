@@ -91,8 +91,7 @@ void Shard<Queue, kFused>::Advance(std::uint32_t index, std::uint32_t psn) {
   // What a sender that went back was about to repeat had arrived after all.
   if (static_cast<std::int32_t>(sender.acked - sender.next_psn) > 0) Continue(sender, sender.acked);
   while (sender.unacknowledged != kNoIndex &&
-         static_cast<std::int32_t>(messages_[sender.unacknowledged].end - sender.acked) <=
-             0) {
+         static_cast<std::int32_t>(messages_[sender.unacknowledged].end - sender.acked) <= 0) {
     const std::uint32_t done = sender.unacknowledged;
     sender.unacknowledged = messages_[done].next;
     if (sender.last_message == done) sender.last_message = kNoIndex;
@@ -106,8 +105,7 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Continue(Sender& sender, std::uint32_t psn) {
   sender.next_psn = psn;
   std::uint32_t message = sender.unacknowledged;
-  while (message != kNoIndex &&
-         static_cast<std::int32_t>(messages_[message].end - psn) <= 0) {
+  while (message != kNoIndex && static_cast<std::int32_t>(messages_[message].end - psn) <= 0) {
     message = messages_[message].next;
   }
   sender.message = message;

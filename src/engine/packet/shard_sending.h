@@ -16,6 +16,11 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Append(std::uint32_t queue_pair, std::int64_t bytes,
                                   std::int64_t overhead) {
   Sender& sender = plant_.senders[queue_pair];
+  const CongestionPolicy& policy = plant_.transport.policy;
+  if (sender.end == 0 && policy.start != nullptr) {
+    policy.start(plant_.transport.policy_parameters.get(), plant_.paths[queue_pair], now(),
+                 sender.control);
+  }
   const std::int64_t mtu = plant_.transport.mtu.count();
   const std::int64_t packets = std::max<std::int64_t>(1, (bytes + mtu - 1) / mtu);
   TL_CHECK(packets < INT64_C(0x7fffffff) - sender.end, "packet numbers run out", bytes);
@@ -28,11 +33,10 @@ void Shard<Queue, kFused>::Append(std::uint32_t queue_pair, std::int64_t bytes,
     free_messages_.pop_back();
   }
   const std::uint32_t end = sender.end + static_cast<std::uint32_t>(packets);
-  messages_[index] = {
-      .first = sender.end,
-      .end = end,
-      .next = kNoIndex,
-      .last_payload = static_cast<std::uint16_t>(bytes - (packets - 1) * mtu)};
+  messages_[index] = {.first = sender.end,
+                      .end = end,
+                      .next = kNoIndex,
+                      .last_payload = static_cast<std::uint16_t>(bytes - (packets - 1) * mtu)};
   sender.end = end;
   if (sender.last_message != kNoIndex) messages_[sender.last_message].next = index;
   sender.last_message = index;

@@ -1,42 +1,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 
 #include "engine/packet/packet_network.h"
-#include "engine/packet/shard.h"
+#include "engine/packet/shard_set.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
 
 namespace trunkline {
 namespace {
 
-// Posts the flows of a workload in time and notes what becomes of them.
-class TrafficRun : public PacketApplication {
+class TrafficRun;
+
+// The flows of one shard: posts those whose source is there, and notes what becomes of those that
+// touch it. A flow's record has fields of its sender and of its receiver, so shards never write the
+// same one.
+class TrafficAgent : public PacketApplication {
  public:
-  TrafficRun(const PacketInput& input, const TrafficWorkload& traffic, const Placement& placement,
-             const PacketOptions& options)
-      : input_(input),
-        traffic_(traffic),
-        placement_(placement),
-        options_(options),
-        paths_(input.router.fabric()),
-        plant_(BuildPlant(input.router, paths_, input.switches, input.transport)),
-        shard_(plant_, *this, ShapeOf(plant_).bucket, ShapeOf(plant_).horizon),
-        activations_(traffic.triggers.size(), 0) {
-    report_.flows.resize(traffic.flows.size());
-    for (std::uint32_t i = 0; i < traffic.flows.size(); ++i) {
-      if (traffic.flows[i].trigger == TrafficFlow::kNoTrigger) by_start_.push_back(i);
-    }
-    std::ranges::stable_sort(by_start_, {},
-                             [&](std::uint32_t flow) { return traffic_.flows[flow].start; });
-  }
+  TrafficAgent(TrafficRun& run, std::uint32_t shard) : run_(run), shard_(shard) {}
 
-  Result<PacketReport> Run();
+  void AddFlow(std::uint32_t flow) { by_start_.push_back(flow); }
+  void Begin();
+  [[nodiscard]] std::size_t ended() const { return ended_.load(std::memory_order_relaxed); }
+  [[nodiscard]] Time last_delivery() const { return last_delivery_; }
+  [[nodiscard]] std::vector<std::uint32_t>& failed() { return failed_; }
+  [[nodiscard]] Diagnostics& problems() { return problems_; }
 
-  void OnDelivered(std::uint32_t queue_pair, Time now) override;
-  void OnAcknowledged(std::uint32_t queue_pair, Time now) override;
-  void OnError(std::uint32_t queue_pair, Time now) override;
-  void OnSent(std::uint32_t /*queue_pair*/, Time /*end*/) override {}
+  void OnDelivered(std::uint32_t flow, Time now) override;
+  void OnAcknowledged(std::uint32_t flow, Time now) override;
+  void OnError(std::uint32_t flow, Time now) override;
+  void OnSent(std::uint32_t /*flow*/, Time /*end*/) override {}
   void OnPost(std::uint32_t entity, Time now) override;
 
  private:
@@ -46,7 +41,36 @@ class TrafficRun : public PacketApplication {
   void PostDue(Time now);
   void Post(std::uint32_t flow, Time now);
   void Activate(std::uint32_t trigger, Time now);
+
+  TrafficRun& run_;
+  std::uint32_t shard_;
+  std::vector<std::uint32_t> by_start_;  // flows without a trigger that begin here
+  std::size_t next_by_start_ = 0;
+  std::atomic<std::size_t> ended_ = 0;  // acknowledged or failed
+  Time last_delivery_;
+  std::vector<std::uint32_t> failed_;
+  Diagnostics problems_;
+};
+
+// A workload on a plant.
+class TrafficRun {
+ public:
+  TrafficRun(const PacketInput& input, const TrafficWorkload& traffic, const Placement& placement,
+             const PacketOptions& options);
+
+  Result<PacketReport> Run();
+
+ private:
+  friend class TrafficAgent;
+
+  [[nodiscard]] DeviceId source(const TrafficFlow& flow) const {
+    return placement_.endpoint(flow.source);
+  }
+  [[nodiscard]] std::uint32_t Threads() const;
+  Result<void> SetUp(std::uint32_t flow);
+  bool Stop();
   void AddLinks();
+  void AddUnfinished();
 
   const PacketInput& input_;
   const TrafficWorkload& traffic_;
@@ -54,18 +78,21 @@ class TrafficRun : public PacketApplication {
   const PacketOptions& options_;
   NetworkPaths paths_;
   Plant plant_;
-  Shard<CalendarQueue, true> shard_;
+  ShardSet shards_;
+  std::vector<std::unique_ptr<TrafficAgent>> agents_;  // by shard
+  std::vector<std::uint32_t> activations_;             // by trigger
   PacketReport report_;
-  Diagnostics problems_;
-  std::vector<std::uint32_t> by_start_;
-  std::size_t next_by_start_ = 0;
-  std::vector<std::uint32_t> flow_of_queue_pair_;
-  std::vector<std::uint32_t> activations_;  // by trigger
-  std::size_t acknowledged_ = 0;
-  std::size_t failed_ = 0;
 };
 
-void TrafficRun::OnPost(std::uint32_t entity, Time now) {
+// --- Flows of a shard ---------------------------------------------------------------------------
+
+void TrafficAgent::Begin() {
+  const auto& flows = run_.traffic_.flows;
+  std::ranges::stable_sort(by_start_, {}, [&](std::uint32_t flow) { return flows[flow].start; });
+  PostDue(Time());
+}
+
+void TrafficAgent::OnPost(std::uint32_t entity, Time now) {
   if (entity == kNextByStart) {
     PostDue(now);
   } else {
@@ -73,11 +100,12 @@ void TrafficRun::OnPost(std::uint32_t entity, Time now) {
   }
 }
 
-void TrafficRun::PostDue(Time now) {
+void TrafficAgent::PostDue(Time now) {
   while (next_by_start_ < by_start_.size()) {
     const std::uint32_t flow = by_start_[next_by_start_];
-    if (traffic_.flows[flow].start > now) {
-      shard_.PostAt(kNextByStart, traffic_.flows[flow].start);
+    const Time start = run_.traffic_.flows[flow].start;
+    if (start > now) {
+      run_.shards_.shard(shard_).PostAt(kNextByStart, start);
       return;
     }
     ++next_by_start_;
@@ -85,57 +113,43 @@ void TrafficRun::PostDue(Time now) {
   }
 }
 
-void TrafficRun::Post(std::uint32_t index, Time now) {
-  const TrafficFlow& flow = traffic_.flows[index];
-  FlowRecord& record = report_.flows[index];
-  record.posted = now;
-  const auto queue_pair =
-      AddQueuePair(plant_, input_.router, paths_, placement_.endpoint(flow.source),
-                   placement_.endpoint(flow.destination), index);
-  if (!queue_pair) {
-    problems_.insert(problems_.end(), queue_pair.error().begin(), queue_pair.error().end());
-    return;
+void TrafficAgent::Post(std::uint32_t flow, Time now) {
+  // Alone, queue pairs are set up when they are needed; side by side, before the run.
+  if (run_.shards_.count() == 1) {
+    if (auto done = run_.SetUp(flow); !done) {
+      problems_.insert(problems_.end(), done.error().begin(), done.error().end());
+      return;
+    }
   }
-  plant_.senders[queue_pair->index].traffic_class = flow.traffic_class;
-  flow_of_queue_pair_.push_back(index);
-  record.alone = LoneTime(plant_, queue_pair->links, flow.bytes);
-  shard_.Post(queue_pair->index, flow.bytes.count());
+  run_.report_.flows[flow].posted = now;
+  run_.shards_.shard(shard_).Post(flow, run_.traffic_.flows[flow].bytes.count());
 }
 
-void TrafficRun::OnDelivered(std::uint32_t queue_pair, Time now) {
-  const std::uint32_t index = flow_of_queue_pair_[queue_pair];
-  report_.flows[index].delivered = now;
-  report_.end = std::max(report_.end, now);
-  if (traffic_.flows[index].when_received != TrafficFlow::kNoTrigger) {
-    Activate(traffic_.flows[index].when_received, now);
-  }
+void TrafficAgent::OnDelivered(std::uint32_t flow, Time now) {
+  run_.report_.flows[flow].delivered = now;
+  last_delivery_ = std::max(last_delivery_, now);
+  const std::uint32_t trigger = run_.traffic_.flows[flow].when_received;
+  if (trigger != TrafficFlow::kNoTrigger) Activate(trigger, now);
 }
 
-void TrafficRun::OnAcknowledged(std::uint32_t queue_pair, Time now) {
-  const std::uint32_t index = flow_of_queue_pair_[queue_pair];
-  report_.flows[index].acknowledged = now;
-  ++acknowledged_;
-  if (traffic_.flows[index].when_sent != TrafficFlow::kNoTrigger) {
-    Activate(traffic_.flows[index].when_sent, now);
-  }
+void TrafficAgent::OnAcknowledged(std::uint32_t flow, Time now) {
+  run_.report_.flows[flow].acknowledged = now;
+  ended_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t trigger = run_.traffic_.flows[flow].when_sent;
+  if (trigger != TrafficFlow::kNoTrigger) Activate(trigger, now);
 }
 
-void TrafficRun::OnError(std::uint32_t queue_pair, Time now) {
-  const std::uint32_t index = flow_of_queue_pair_[queue_pair];
-  const TrafficFlow& flow = traffic_.flows[index];
-  ++failed_;
-  report_.stuck.push_back(
-      fmt::format("flow {}, {} from rank {} to rank {}: the queue pair failed at {}, after {} "
-                  "timeouts in a row",
-                  index, Humanize(flow.bytes), Index(flow.source), Index(flow.destination),
-                  Humanize(now), input_.transport.retry_limit + 1));
+void TrafficAgent::OnError(std::uint32_t flow, Time now) {
+  run_.report_.flows[flow].failed = now;
+  failed_.push_back(flow);
+  ended_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void TrafficRun::Activate(std::uint32_t trigger, Time now) {
-  const TrafficTrigger& what = traffic_.triggers[trigger];
-  const std::uint32_t nth = activations_[trigger]++;
+void TrafficAgent::Activate(std::uint32_t trigger, Time now) {
+  const TrafficTrigger& what = run_.traffic_.triggers[trigger];
+  const std::uint32_t nth = run_.activations_[trigger]++;
   const auto start = [&](std::uint32_t flow) {
-    shard_.PostAt(flow + 1, now + traffic_.flows[flow].start);
+    run_.shards_.shard(shard_).PostAt(flow + 1, now + run_.traffic_.flows[flow].start);
   };
   switch (what.kind) {
     case TrafficTrigger::Kind::kOneShot:
@@ -148,6 +162,67 @@ void TrafficRun::Activate(std::uint32_t trigger, Time now) {
       if (nth + 1 == what.count) std::ranges::for_each(what.flows, start);
       break;
   }
+}
+
+// --- The run ------------------------------------------------------------------------------------
+
+TrafficRun::TrafficRun(const PacketInput& input, const TrafficWorkload& traffic,
+                       const Placement& placement, const PacketOptions& options)
+    : input_(input),
+      traffic_(traffic),
+      placement_(placement),
+      options_(options),
+      paths_(input.router.fabric()),
+      plant_(BuildPlant(input.router, paths_, input.switches, input.transport)),
+      shards_(plant_, input.router.fabric(), Threads()),
+      activations_(traffic.triggers.size(), 0) {
+  const auto flows = static_cast<std::uint32_t>(traffic.flows.size());
+  report_.flows.resize(flows);
+  ReserveQueuePairs(plant_, flows);
+  std::vector<PacketApplication*> applications;
+  for (std::uint32_t i = 0; i < shards_.count(); ++i) {
+    agents_.push_back(std::make_unique<TrafficAgent>(*this, i));
+    applications.push_back(agents_.back().get());
+  }
+  for (std::uint32_t i = 0; i < flows; ++i) {
+    if (traffic.flows[i].trigger != TrafficFlow::kNoTrigger) continue;
+    agents_[shards_.shard_of(source(traffic.flows[i]))]->AddFlow(i);
+  }
+  shards_.Start(applications);
+}
+
+// Triggers act at once, wherever their flows begin: with any, one shard.
+std::uint32_t TrafficRun::Threads() const {
+  return traffic_.triggers.empty() ? std::max<std::uint32_t>(1, options_.threads) : 1;
+}
+
+Result<void> TrafficRun::SetUp(std::uint32_t index) {
+  const TrafficFlow& flow = traffic_.flows[index];
+  const auto links = SetUpQueuePair(plant_, input_.router, paths_, index, source(flow),
+                                    placement_.endpoint(flow.destination));
+  if (!links) return std::unexpected(links.error());
+  plant_.senders[index].traffic_class = flow.traffic_class;
+  report_.flows[index].alone = LoneTime(plant_, *links, flow.bytes);
+  return {};
+}
+
+bool TrafficRun::Stop() {
+  std::size_t ended = 0;
+  bool failed = false;
+  for (const auto& agent : agents_) {
+    ended += agent->ended();
+    failed = failed || !agent->problems().empty();
+  }
+  if (options_.progress != nullptr) {
+    options_.progress->Update(
+        static_cast<double>(ended) /
+            static_cast<double>(std::max<std::size_t>(1, traffic_.flows.size())),
+        fmt::format("at {}", Humanize(shards_.now())));
+  }
+  if (options_.stop != nullptr && options_.stop->stop_requested()) {
+    report_.status = RunStatus::kInterrupted;
+  }
+  return failed || report_.status == RunStatus::kInterrupted;
 }
 
 void TrafficRun::AddLinks() {
@@ -166,28 +241,42 @@ void TrafficRun::AddLinks() {
   }
 }
 
-Result<PacketReport> TrafficRun::Run() {
-  constexpr std::uint64_t kBetweenLooks = 1 << 16;
-  PostDue(Time());
-  while (problems_.empty() && acknowledged_ + failed_ < traffic_.flows.size()) {
-    if (options_.stop != nullptr && options_.stop->stop_requested()) {
-      report_.status = RunStatus::kInterrupted;
-      break;
-    }
-    if (shard_.Run(options_.until, kBetweenLooks) == 0) break;
-    if (options_.progress != nullptr) {
-      options_.progress->Update(
-          static_cast<double>(acknowledged_) / static_cast<double>(traffic_.flows.size()),
-          fmt::format("at {}", Humanize(shard_.now())));
-    }
+// Flows that did not end, in words.
+void TrafficRun::AddUnfinished() {
+  std::vector<std::uint32_t> failed;
+  std::size_t ended = 0;
+  for (const auto& agent : agents_) {
+    failed.insert(failed.end(), agent->failed().begin(), agent->failed().end());
+    ended += agent->ended();
+    report_.end = std::max(report_.end, agent->last_delivery());
   }
-  if (!problems_.empty()) return std::unexpected(problems_);
-  if (acknowledged_ < traffic_.flows.size() && report_.status == RunStatus::kFinished) {
+  std::ranges::sort(failed);
+  for (const std::uint32_t index : failed) {
+    const TrafficFlow& flow = traffic_.flows[index];
+    report_.stuck.push_back(
+        fmt::format("flow {}, {} from rank {} to rank {}: the queue pair failed at {}, after {} "
+                    "timeouts in a row",
+                    index, Humanize(flow.bytes), Index(flow.source), Index(flow.destination),
+                    Humanize(report_.flows[index].failed), input_.transport.retry_limit + 1));
+  }
+  if (ended - failed.size() < traffic_.flows.size() && report_.status == RunStatus::kFinished) {
     report_.status = RunStatus::kUnfinished;
-    report_.end = std::max(report_.end, shard_.now());
+    report_.end = std::max(report_.end, shards_.now());
   }
-  report_.events = shard_.events();
-  report_.counters = shard_.counters();
+}
+
+Result<PacketReport> TrafficRun::Run() {
+  for (std::uint32_t i = 0; i < traffic_.flows.size() && shards_.count() > 1; ++i) {
+    if (auto done = SetUp(i); !done) return std::unexpected(done.error());
+  }
+  for (const auto& agent : agents_) agent->Begin();
+  shards_.Run(options_.until, [this] { return Stop(); });
+  for (const auto& agent : agents_) {
+    if (!agent->problems().empty()) return std::unexpected(agent->problems());
+  }
+  AddUnfinished();
+  report_.events = shards_.events();
+  report_.counters = shards_.counters();
   AddLinks();
   return std::move(report_);
 }

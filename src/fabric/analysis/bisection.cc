@@ -1,11 +1,10 @@
-#include "fabric/analysis/metis_graph.h"
-
 #include <algorithm>
 #include <bit>
 #include <optional>
 #include <vector>
 
 #include "fabric/analysis/hose_bound.h"
+#include "fabric/analysis/metis_graph.h"
 #include "trunkline/fabric/analysis.h"
 
 namespace trunkline {

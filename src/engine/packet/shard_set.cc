@@ -1,0 +1,128 @@
+#include "engine/packet/shard_set.h"
+
+#include <algorithm>
+#include <barrier>
+#include <thread>
+
+#include "engine/packet/packet_network.h"
+#include "fabric/analysis/partition.h"
+
+namespace trunkline {
+namespace {
+
+// Events between two looks at the stop token, and windows likewise.
+constexpr std::uint64_t kEventsBetweenLooks = 1 << 16;
+constexpr std::uint64_t kWindowsBetweenLooks = 64;
+
+void Add(PacketCounts& sum, const PacketCounts& part) {
+  sum.data += part.data;
+  sum.ack += part.ack;
+  sum.control += part.control;
+}
+
+}  // namespace
+
+ShardSet::ShardSet(Plant& plant, const Fabric& fabric, std::uint32_t threads)
+    : plant_(plant), parts_(PartitionFabric(fabric, threads)) {
+  count_ = parts_.empty() ? 1 : *std::ranges::max_element(parts_) + 1U;
+  for (std::size_t i = 0; i < plant.cables.size() && count_ > 1; ++i) {
+    const Link& link = fabric.link(LinkId(i));
+    if (parts_[Index(link.from)] == parts_[Index(link.to)]) continue;
+    lookahead_ = std::min(lookahead_, link.latency);
+  }
+  if (lookahead_ == Time()) {
+    std::ranges::fill(parts_, std::uint16_t{0});
+    count_ = 1;
+  }
+  for (std::size_t i = 0; i < plant.cables.size(); ++i) {
+    const Link& link = fabric.link(LinkId(i));
+    plant.cables[i].from_shard = parts_[Index(link.from)];
+    plant.cables[i].to_shard = parts_[Index(link.to)];
+  }
+}
+
+void ShardSet::Start(const std::vector<PacketApplication*>& applications) {
+  QueueShape shape = ShapeOf(plant_);
+  shape.bucket = shape.bucket * count_;
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    shards_.push_back(
+        std::make_unique<Kernel>(plant_, *applications[i], shape.bucket, shape.horizon));
+    if (count_ > 1) shards_[i]->JoinShards(static_cast<std::uint16_t>(i), count_);
+  }
+}
+
+void ShardSet::Run(Time until, const std::function<bool()>& stop) {
+  if (count_ == 1) {
+    RunAlone(until, stop);
+  } else {
+    RunTogether(until, stop);
+  }
+  for (const auto& shard : shards_) shard->CatchUpTo(std::min(until, now() + Time::Picoseconds(1)));
+}
+
+void ShardSet::RunAlone(Time until, const std::function<bool()>& stop) {
+  while (!stop()) {
+    if (shards_[0]->Run(until, kEventsBetweenLooks) == 0) return;
+  }
+}
+
+void ShardSet::RunTogether(Time until, const std::function<bool()>& stop) {
+  std::vector<Time> next(count_);
+  std::barrier<> meet(count_);
+  bool stopped = false;
+  const auto work = [&](std::uint32_t self) {
+    Kernel& shard = *shards_[self];
+    for (std::uint64_t window = 0;; ++window) {
+      next[self] = shard.next_time();
+      if (self == 0 && window % kWindowsBetweenLooks == 0) stopped = stop();
+      meet.arrive_and_wait();
+      const Time begin = *std::ranges::min_element(next);
+      if (stopped || begin >= until) return;
+      const Time end =
+          std::min(until, begin > Time::Horizon() - lookahead_ ? Time::Max() : begin + lookahead_);
+      shard.Run(end, UINT64_MAX);
+      meet.arrive_and_wait();
+      for (std::uint32_t other = 0; other < count_; ++other) {
+        if (other != self) shard.Import(shards_[other]->outbox(self));
+      }
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (std::uint32_t i = 1; i < count_; ++i) threads.emplace_back(work, i);
+  work(0);
+}
+
+PacketCounters ShardSet::counters() const {
+  PacketCounters sum;
+  for (const auto& shard : shards_) {
+    const PacketCounters part = shard->counters();
+    Add(sum.packets, part.packets);
+    Add(sum.hops, part.hops);
+    sum.drops += part.drops;
+    sum.trims += part.trims;
+    sum.marks += part.marks;
+    sum.pauses += part.pauses;
+    sum.resumes += part.resumes;
+    sum.retransmissions += part.retransmissions;
+    sum.refused += part.refused;
+    sum.timeouts += part.timeouts;
+    sum.failures += part.failures;
+    sum.credit_stalls += part.credit_stalls;
+    sum.delivered_bytes += part.delivered_bytes;
+  }
+  return sum;
+}
+
+std::uint64_t ShardSet::events() const {
+  std::uint64_t sum = 0;
+  for (const auto& shard : shards_) sum += shard->events();
+  return sum;
+}
+
+Time ShardSet::now() const {
+  Time latest;
+  for (const auto& shard : shards_) latest = std::max(latest, shard->now());
+  return latest;
+}
+
+}  // namespace trunkline

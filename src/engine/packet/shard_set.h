@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/packet/plant.h"
+#include "engine/packet/shard.h"
+#include "trunkline/fabric/fabric.h"
+
+namespace trunkline {
+
+// The shards of one run. One shard is the whole fabric; several run side by side, a thread each, in
+// windows as long as the shortest cut cable delays what crosses it, so that nothing that happens in
+// a window can matter to another shard before the next (conservative synchronisation: Chandy and
+// Misra, CACM 24(4), 1981). Results do not depend on how many there are.
+class ShardSet {
+ public:
+  using Kernel = Shard<CalendarQueue, true>;
+
+  // Divides the plant among up to `threads` shards: fewer where the fabric has too few switches or
+  // a cut cable has no latency. REQUIRES: no queue pair is set up yet.
+  ShardSet(Plant& plant, const Fabric& fabric, std::uint32_t threads);
+
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+  // The shard that a device belongs to.
+  [[nodiscard]] std::uint32_t shard_of(DeviceId device) const { return parts_[Index(device)]; }
+
+  // Makes the shards; applications[i] hears what happens in shard i, from its thread.
+  void Start(const std::vector<PacketApplication*>& applications);
+  [[nodiscard]] Kernel& shard(std::uint32_t i) { return *shards_[i]; }
+
+  // Runs until nothing is left to happen before `until`, or `stop` says so; `stop` is asked now and
+  // then, between windows.
+  void Run(Time until, const std::function<bool()>& stop);
+
+  // Over all shards.
+  [[nodiscard]] PacketCounters counters() const;
+  [[nodiscard]] std::uint64_t events() const;
+  [[nodiscard]] Time now() const;
+
+ private:
+  void RunAlone(Time until, const std::function<bool()>& stop);
+  void RunTogether(Time until, const std::function<bool()>& stop);
+
+  Plant& plant_;
+  std::vector<std::uint16_t> parts_;  // by device
+  std::uint32_t count_ = 1;
+  Time lookahead_ = Time::Max();
+  std::vector<std::unique_ptr<Kernel>> shards_;
+};
+
+}  // namespace trunkline

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/packet/test_runs.h"
+#include "trunkline/engine/packet.h"
+#include "trunkline/fabric/placement.h"
+
+namespace trunkline {
+namespace {
+
+std::string Simulate(const SmallRun& run, std::uint32_t threads) {
+  RouterOptions routing;
+  routing.policy = run.routing;
+  const Router router(run.fabric->fabric, routing);
+  const std::size_t hosts = run.fabric->fabric.endpoints().size();
+  const auto placement = PackedPlacement(run.fabric->fabric, hosts);
+  TrafficWorkload traffic;
+  traffic.ranks = static_cast<std::uint32_t>(hosts);
+  for (const auto& each : run.flows) {
+    TrafficFlow flow;
+    flow.source = RankId{each.source};
+    flow.destination = RankId{each.destination};
+    flow.bytes = Bytes(each.bytes);
+    flow.start = each.start;
+    traffic.flows.push_back(flow);
+  }
+  PacketOptions options;
+  options.threads = threads;
+  options.until = Time::Microseconds(400);
+  const auto report =
+      RunPacketTraffic({router, run.switches, run.transport}, traffic, *placement, options);
+  if (!report) return Format(report.error()[0]);
+  const PacketCounters& c = report->counters;
+  std::string seen =
+      fmt::format("{} end {} events {} hops {} {} {} drops {} pauses {} again {}\n",
+                  ToString(report->status), report->end.ps(), report->events, c.hops.data,
+                  c.hops.ack, c.hops.control, c.drops, c.pauses, c.retransmissions);
+  for (const FlowRecord& flow : report->flows) {
+    seen += fmt::format("flow {} {} {}\n", flow.posted.ps(), flow.delivered.ps(),
+                        flow.acknowledged.ps());
+  }
+  for (const PacketLinkUse& link : report->links) {
+    seen += fmt::format("link {} {} {} {} {}\n", Index(link.link), link.wire_bytes, link.packets,
+                        link.marks, link.max_queue_bytes);
+  }
+  return seen;
+}
+
+TEST(Threads, ChangeNoByteOfTheResult) {
+  constexpr std::uint64_t kRuns = 200;
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    const SmallRun run = MakeSmallRun(seed);
+    const std::string alone = Simulate(run, 1);
+    EXPECT_EQ(Simulate(run, 2), alone) << run.description;
+    EXPECT_EQ(Simulate(run, 5), alone) << run.description;
+  }
+}
+
+}  // namespace
+}  // namespace trunkline
