@@ -50,12 +50,15 @@ std::string Simulate(const SmallRun& run, std::uint32_t threads) {
 
 TEST(Threads, ChangeNoByteOfTheResult) {
   constexpr std::uint64_t kRuns = 200;
+  std::uint64_t refused = 0;  // settings that contradict each other
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
     const SmallRun run = MakeSmallRun(seed);
     const std::string alone = Simulate(run, 1);
+    if (alone.find("flow ") == std::string::npos) ++refused;
     EXPECT_EQ(Simulate(run, 2), alone) << run.description;
     EXPECT_EQ(Simulate(run, 5), alone) << run.description;
   }
+  EXPECT_LT(refused, kRuns / 2);
 }
 
 }  // namespace
