@@ -107,7 +107,10 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
     Handle(event);
     if (!notices_.empty()) DeliverNotices();
     ++handled;
-    if (event.kind() != PacketEventKind::kPortDone) ++events_;
+    if (event.kind() != PacketEventKind::kPortDone) {
+      ++events_;
+      last_event_ = event.time;
+    }
   }
   return handled;
 }

@@ -128,6 +128,8 @@ class Shard {
   [[nodiscard]] PacketCounters counters() const;
   // Arrivals, timers and posts so far; not the ends of frames, which only some ports need.
   [[nodiscard]] std::uint64_t events() const { return events_; }
+  // When the last of these was.
+  [[nodiscard]] Time last_event() const { return Time::Picoseconds(last_event_); }
   [[nodiscard]] std::uint64_t packets_in_flight() const { return packets_.in_use(); }
 
  private:
@@ -287,6 +289,7 @@ class Shard {
   PacketCounters counters_;  // but for hops
   std::array<std::uint64_t, kPacketKinds> hops_{};
   std::uint64_t events_ = 0;
+  std::int64_t last_event_ = 0;
 };
 
 }  // namespace trunkline

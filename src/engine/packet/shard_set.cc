@@ -57,7 +57,10 @@ void ShardSet::Run(Time until, const std::function<bool()>& stop) {
   } else {
     RunTogether(until, stop);
   }
-  for (const auto& shard : shards_) shard->CatchUpTo(std::min(until, now() + Time::Picoseconds(1)));
+  Time next = Time::Max();
+  for (const auto& shard : shards_) next = std::min(next, shard->next_time());
+  end_ = next >= until && next != Time::Max() ? until : last_event();
+  for (const auto& shard : shards_) shard->CatchUpTo(end_);
 }
 
 void ShardSet::RunAlone(Time until, const std::function<bool()>& stop) {
@@ -119,9 +122,9 @@ std::uint64_t ShardSet::events() const {
   return sum;
 }
 
-Time ShardSet::now() const {
+Time ShardSet::last_event() const {
   Time latest;
-  for (const auto& shard : shards_) latest = std::max(latest, shard->now());
+  for (const auto& shard : shards_) latest = std::max(latest, shard->last_event());
   return latest;
 }
 

@@ -38,7 +38,9 @@ class ShardSet {
   // Over all shards.
   [[nodiscard]] PacketCounters counters() const;
   [[nodiscard]] std::uint64_t events() const;
-  [[nodiscard]] Time now() const;
+  [[nodiscard]] Time last_event() const;  // that any result counts
+  // When the run ended: at its limit or, with nothing left to happen, at the last event.
+  [[nodiscard]] Time end() const { return end_; }
 
  private:
   void RunAlone(Time until, const std::function<bool()>& stop);
@@ -48,6 +50,7 @@ class ShardSet {
   std::vector<std::uint16_t> parts_;  // by device
   std::uint32_t count_ = 1;
   Time lookahead_ = Time::Max();
+  Time end_;
   std::vector<std::unique_ptr<Kernel>> shards_;
 };
 

@@ -217,7 +217,7 @@ bool TrafficRun::Stop() {
     options_.progress->Update(
         static_cast<double>(ended) /
             static_cast<double>(std::max<std::size_t>(1, traffic_.flows.size())),
-        fmt::format("at {}", Humanize(shards_.now())));
+        fmt::format("at {}", Humanize(shards_.last_event())));
   }
   if (options_.stop != nullptr && options_.stop->stop_requested()) {
     report_.status = RunStatus::kInterrupted;
@@ -261,7 +261,7 @@ void TrafficRun::AddUnfinished() {
   }
   if (ended - failed.size() < traffic_.flows.size() && report_.status == RunStatus::kFinished) {
     report_.status = RunStatus::kUnfinished;
-    report_.end = std::max(report_.end, shards_.now());
+    report_.end = std::max(report_.end, shards_.end());
   }
 }
 
