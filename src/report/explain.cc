@@ -12,6 +12,7 @@
 #include "trunkline/collective/algorithm.h"
 #include "trunkline/collective/tuner.h"
 #include "trunkline/report/report.h"
+#include "trunkline/scenario/traffic_result.h"
 #include "trunkline/training/training.h"
 
 namespace trunkline {
@@ -131,6 +132,12 @@ std::string Splits(const TrainingPlan& plan) {
 
 Question Parallelism(const RunResult& result) {
   Question q{"Parallelism", "Why must GPUs communicate, and what must they send?", "", {}};
+  if (result.traffic) {
+    q.answer = fmt::format("{} ranks exchange {} messages; nothing computes.",
+                           result.placement.rank_count(),
+                           Grouped(static_cast<double>(result.traffic->statistics.flows)));
+    return q;
+  }
   if (!result.training) {
     q.answer = fmt::format("{} ranks take part in one collective at a time; nothing computes.",
                            result.placement.rank_count());

@@ -4,6 +4,7 @@
 #include "report/explain.h"
 #include "report/json_writer.h"
 #include "report/link_classes.h"
+#include "report/traffic_json.h"
 #include "trunkline/report/report.h"
 #include "trunkline/training/training.h"
 
@@ -134,8 +135,16 @@ void WriteLinks(JsonWriter& json, const RunResult& result) {
     }
     json.Field("utilisation", row.utilisation);
     json.Field("bytes", row.bytes);
-    json.NullField("packets");
-    json.NullField("max_queue_bytes");
+    if (!row.packets) {
+      for (const char* key : {"packets", "max_queue_bytes", "ecn_marks", "pauses"}) {
+        json.NullField(key);
+      }
+      return;
+    }
+    json.Field("packets", row.packets->packets);
+    json.Field("max_queue_bytes", row.packets->max_queue_bytes);
+    json.Field("ecn_marks", row.packets->marks);
+    json.Field("pauses", row.packets->pauses);
   });
 }
 
@@ -202,13 +211,6 @@ void WriteHead(JsonWriter& json, const RunResult& result) {
   json.Field("threads", result.threads);
 }
 
-// What only a packet-level engine observes.
-void WritePacketFields(JsonWriter& json) {
-  for (const char* key : {"flows", "drops", "pauses", "ecn_marks", "packets", "link_hops"}) {
-    json.NullField(key);
-  }
-}
-
 }  // namespace
 
 std::string RenderJson(const RunResult& result) {
@@ -234,7 +236,7 @@ std::string RenderJson(const RunResult& result) {
   optional("training", training, [&] { WriteTraining(json, *result.training); });
   optional("collectives", training, [&] { WriteStepCollectives(json, result.step_collectives); });
   optional("rows", !result.rows.empty(), [&] { WriteRows(json, result.rows); });
-  WritePacketFields(json);
+  WriteTrafficFields(json, result);
   field("link_classes", [&] { WriteLinkClasses(json, result); });
   field("links", [&] { WriteLinks(json, result); });
   json.Field("links_total", static_cast<std::uint64_t>(result.links_total));

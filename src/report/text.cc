@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include "report/names.h"
 #include "report/table.h"
 #include "trunkline/report/report.h"
+#include "trunkline/scenario/traffic_result.h"
 #include "trunkline/training/training.h"
 
 namespace trunkline {
@@ -65,8 +67,8 @@ void AddHead(Page& page, const RunResult& result) {
   if (result.bound > Time()) {
     page.Fact(
         "lower bound", Humanize(result.bound),
-        fmt::format("no run of this plan on this fabric is faster; this one takes {:.3f} times it",
-                    Ratio(result.time, result.bound)));
+        fmt::format("no run of this {} on this fabric is faster; this one takes {:.3f} times it",
+                    result.traffic ? "traffic" : "plan", Ratio(result.time, result.bound)));
   }
 }
 
@@ -155,6 +157,75 @@ void AddRows(Page& page, const RunResult& result) {
   page.Add(table);
 }
 
+void AddPercentiles(Table& table, const std::string& name, std::uint64_t count,
+                    const Percentiles& values, bool times) {
+  if (values.count == 0) return;
+  std::vector<std::string> cells = {name, Grouped(static_cast<double>(count))};
+  for (const double value : {values.mean, values.p50, values.p95, values.p99, values.max}) {
+    cells.push_back(times ? Humanize(Time::FromSeconds(value)) : Multiple(value));
+  }
+  table.Add(std::move(cells));
+}
+
+std::string SizesOf(const TrafficStatistics::SizeClass& entry) {
+  return fmt::format("  above {} up to {}", Humanize(entry.above), Humanize(entry.up_to));
+}
+
+void AddStatistics(Page& page, const TrafficStatistics& statistics) {
+  Table table({{"", Align::kLeft}, {"flows"}, {"mean"}, {"P50"}, {"P95"}, {"P99"}, {"max"}});
+  const auto add = [&](const std::string& name, const Percentiles& values, bool times) {
+    AddPercentiles(table, name, values.count, values, times);
+  };
+  add("completion", statistics.fct_s, true);
+  add("to the acknowledgement", statistics.fct_ack_s, true);
+  add("times a lone flow's", statistics.slowdown, false);
+  for (const TrafficStatistics::SizeClass& entry : statistics.size_classes) {
+    if (statistics.size_classes.size() > 1) add(SizesOf(entry), entry.slowdown, false);
+  }
+  if (!table.empty()) page.Add(table);
+}
+
+void AddFlows(Page& page, const TrafficResult& traffic) {
+  page.Heading(
+      fmt::format("{} flows{}", Grouped(static_cast<double>(traffic.statistics.flows)),
+                  traffic.statistics.unfinished == 0
+                      ? std::string(", all delivered")
+                      : fmt::format(", {} of them not delivered",
+                                    Grouped(static_cast<double>(traffic.statistics.unfinished)))));
+  AddStatistics(page, traffic.statistics);
+  for (const JobTraffic& job : traffic.jobs) {
+    page.Heading(fmt::format("Of job {}", Printable(job.name)));
+    AddStatistics(page, job.statistics);
+  }
+  if (!traffic.stuck.empty()) {
+    page.Heading("What did not finish");
+    page.Items(traffic.stuck);
+  }
+}
+
+void AddPackets(Page& page, const PacketCounters& counters) {
+  page.Heading("Packets");
+  Table table({{"", Align::kLeft}, {"sent"}, {"hops over links"}});
+  const auto number = [](std::uint64_t count) { return Grouped(static_cast<double>(count)); };
+  table.Add({"data", number(counters.packets.data), number(counters.hops.data)});
+  table.Add({"acknowledgements", number(counters.packets.ack), number(counters.hops.ack)});
+  table.Add({"control", number(counters.packets.control), number(counters.hops.control)});
+  page.Add(table);
+  std::vector<std::string> events;
+  const auto add = [&](std::uint64_t count, const char* what) {
+    if (count > 0) events.push_back(fmt::format("{} {}", number(count), what));
+  };
+  add(counters.marks, "marked by ECN");
+  add(counters.pauses, "PAUSE frames");
+  add(counters.credit_stalls, "waits for credits");
+  add(counters.drops, "dropped");
+  add(counters.trims, "trimmed");
+  add(counters.retransmissions, "sent again");
+  add(counters.timeouts, "timeouts");
+  page.Line(fmt::format("  {}", events.empty() ? "nothing marked, paused, dropped or sent again"
+                                               : fmt::format("{}", fmt::join(events, ", "))));
+}
+
 // Of each class of links the narrowest.
 void AddLinks(Page& page, const RunResult& result, std::size_t limit) {
   const std::vector<LinkClass> classes = LinkClassesOf(result);
@@ -210,6 +281,10 @@ std::string RenderText(const RunResult& result, const TextOptions& options) {
     AddStepCollectives(page, result);
   }
   AddRows(page, result);
+  if (result.traffic) {
+    AddFlows(page, *result.traffic);
+    if (result.traffic->counters) AddPackets(page, *result.traffic->counters);
+  }
   AddLinks(page, result, options.links);
   AddBlocked(page, result);
   if (const std::vector<std::string> advice = Advice(result); !advice.empty()) {

@@ -41,11 +41,6 @@ void ReadFabric(const YamlMap& cluster, FabricSpec& spec, std::vector<std::strin
   if (!map) return;
   RefuseReserved(*map, "file", "a fabric from a file");
   RefuseReserved(*map, "format", "a fabric from a file");
-  if (const auto inside = map->Find("switch"); inside && inside->is_map()) {
-    for (const char* key : {"buffer", "cut_through", "classes", "pfc", "ecn", "vl"}) {
-      RefuseReserved(*inside->AsMap(), key, "the inside of a switch");
-    }
-  }
   ReadFabricSpec(*map, spec);
 }
 
@@ -69,8 +64,18 @@ void ReadTransport(const YamlMap& cluster, ClusterSpec& spec) {
                  "remove the key; nothing would read it");
     }
   }
-  RefuseReserved(*transport, "queue_pairs", "a number of queue pairs");
-  RefuseReserved(*transport, "congestion_control", "congestion control");
+}
+
+// Packets of RoCE keep to one path unless somebody says otherwise.
+void ChooseRouting(const FabricSpec& fabric, Scenario& scenario) {
+  ClusterSpec& spec = scenario.cluster;
+  if (fabric.routing) {
+    spec.routing = *fabric.routing;
+  } else if (scenario.engine == EngineKind::kPacket &&
+             spec.transport.kind == TransportKind::kRocev2) {
+    spec.routing = RoutingPolicy::kEcmp;
+    scenario.assumptions.emplace_back("routing: none is given; ECMP, as Ethernet switches do");
+  }
 }
 
 // `50%` is a part of the cable's rate, anything else a rate.
@@ -140,8 +145,8 @@ void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fa
   }
   cluster.Read("nodes", fabric.nodes, IntRange{.min = 1, .max = 1'000'000});
   ReadFabric(cluster, fabric, scenario.assumptions);
-  if (fabric.routing) spec.routing = *fabric.routing;
   ReadTransport(cluster, spec);
+  ChooseRouting(fabric, scenario);
   cluster.Read("placement", spec.placement, kPlacements);
   const bool sockets = spec.transport.kind == TransportKind::kTcp;
   if (sockets) spec.gpudirect = GpuDirect::kOff;  // the kernel copies from and to host memory

@@ -21,12 +21,18 @@ void RefuseReserved(const YamlMap& map, std::string_view key, const std::string&
 void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fabric,
                  Scenario& scenario);
 void ReadFaults(const YamlMap& root, FabricSpec& spec, ClusterSpec& cluster);
-// `endpoints` are those of the cluster, 0 when it could not be
-// built.
+// What only the packet engine reads of `cluster`: the inside of switches, and what the ends do
+// about loss and congestion. REQUIRES: the rest has been read.
+void ReadPackets(const YamlValue& cluster, Scenario& scenario);
+// Of a host's or NIC's link into the network; the fastest where they differ.
+[[nodiscard]] Rate HostRate(const Fabric& fabric);
+// `endpoints` are those of the cluster, 0 when it could not be built.
 void ReadTraining(const std::string& file, const YamlValue& training, std::int64_t endpoints,
                   Scenario& scenario);
 void ReadCollective(const YamlValue& collective, std::int64_t endpoints, Scenario& scenario);
 void ReadTrace(const std::string& file, const YamlValue& trace, std::int64_t endpoints,
                Scenario& scenario);
+void ReadTraffic(const std::string& file, const YamlValue& traffic, std::int64_t endpoints,
+                 Scenario& scenario);
 
 }  // namespace trunkline

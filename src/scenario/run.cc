@@ -6,7 +6,9 @@
 #include <ctime>
 
 #include "scenario/choose.h"
+#include "scenario/repeat.h"
 #include "scenario/resolved_graph.h"
+#include "scenario/run_traffic.h"
 #include "scenario/summary.h"
 #include "trunkline/base/check.h"
 #include "trunkline/fabric/build.h"
@@ -106,7 +108,7 @@ class Run {
     auto timeline = scenario_.engine == EngineKind::kFlow ? RunFlow(input, options)
                                                           : RunAnalytic(input, options);
     if (!timeline) return std::unexpected(timeline.error());
-    SummariseTimeline(std::move(*timeline), result_);
+    SummariseTimeline(std::move(*timeline), options_.all_links, result_);
     return {};
   }
 
@@ -121,6 +123,13 @@ class Run {
     if (auto placed = Place(job.graph->ranks()); !placed) return placed;
     if (auto done = Simulate(*job.graph); !done) return done;
     result_.bound = TraceBound(*job.graph, *result_.fabric, result_.placement);
+    CheckBound();
+    return {};
+  }
+
+  Result<void> RunWorkload(const TrafficInput& traffic) {
+    if (auto placed = Place(result_.fabric->endpoints().size()); !placed) return placed;
+    if (auto done = RunTraffic(scenario_, traffic, options_, result_); !done) return done;
     CheckBound();
     return {};
   }
@@ -193,7 +202,9 @@ class Run {
 
 }  // namespace
 
-Result<RunResult> RunScenario(const Scenario& scenario, const RunOptions& options) {
+namespace {
+
+Result<RunResult> RunOnce(const Scenario& scenario, const RunOptions& options) {
   auto result = Run(scenario, options).Execute();
   if (result || scenario.cluster.faults.empty()) return result;
   for (Diagnostic& problem : result.error()) {
@@ -204,6 +215,30 @@ Result<RunResult> RunScenario(const Scenario& scenario, const RunOptions& option
     problem.hint += "; the faults cut the fabric: keep a path, or leave that rank's node out";
   }
   return result;
+}
+
+}  // namespace
+
+Result<RunResult> RunScenario(const Scenario& scenario, const RunOptions& options) {
+  auto first = RunOnce(scenario, options);
+  if (!first || options.repeat <= 1) return first;
+  std::vector<std::uint64_t> seeds = {scenario.seed};
+  std::vector<Figures> runs = {FiguresOf(*first)};
+  Scenario again = scenario;
+  while (runs.size() < options.repeat && first->status != RunStatus::kInterrupted) {
+    ++again.seed;
+    auto next = RunOnce(again, options);
+    if (!next) return next;
+    first->wall_s += next->wall_s;
+    first->cpu_s += next->cpu_s;
+    // Of several runs the result is finished only if all are.
+    if (next->status != RunStatus::kFinished) first->status = next->status;
+    if (next->status == RunStatus::kInterrupted) break;
+    seeds.push_back(again.seed);
+    runs.push_back(FiguresOf(*next));
+  }
+  first->repeat = SummariseRuns(seeds, runs);
+  return first;
 }
 
 }  // namespace trunkline

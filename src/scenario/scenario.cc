@@ -31,13 +31,10 @@ class Reader {
  private:
   void ReadSettings(const YamlMap& root) {
     root.Read("name", scenario_.name);
-    if (const auto value = root.Find("engine"); value && value->text() == "packet") {
-      value->Error("TL1202", "the packet engine is not built yet", "choose flow or analytic");
-    } else if (value) {
-      static const Words<EngineKind> kEngines = {{"analytic", EngineKind::kAnalytic},
-                                                 {"flow", EngineKind::kFlow}};
-      value->Read(scenario_.engine, kEngines);
-    }
+    static const Words<EngineKind> kEngines = {{"analytic", EngineKind::kAnalytic},
+                                               {"flow", EngineKind::kFlow},
+                                               {"packet", EngineKind::kPacket}};
+    root.Read("engine", scenario_.engine, kEngines);
     root.Read("seed", scenario_.seed, IntRange{.min = 0});
     RefuseReserved(root, "jobs", "several jobs");
     RefuseReserved(root, "background", "background traffic");
@@ -54,13 +51,15 @@ class Reader {
     ReadCluster(file_, *cluster, spec, scenario_);
     ReadFaults(root, spec, scenario_.cluster);
     WarnOfBlindSpots(root, *cluster, spec);
-    if (document_.error_count() > before) return;
-    auto built = BuildFabric(spec);
-    if (!built) {
-      value->Adopt(built.error());
-      return;
+    if (document_.error_count() == before) {
+      auto built = BuildFabric(spec);
+      if (built) {
+        scenario_.cluster.fabric = std::make_shared<const BuiltFabric>(std::move(*built));
+      } else {
+        value->Adopt(built.error());
+      }
     }
-    scenario_.cluster.fabric = std::make_shared<const BuiltFabric>(std::move(*built));
+    ReadPackets(*value, scenario_);
   }
 
   // The closed forms follow a few paths, as if nothing else crossed the links inside a server.
@@ -81,21 +80,46 @@ class Reader {
     }
   }
 
+  // Not every engine runs every workload.
+  void CheckEngine(const YamlMap& root, bool traffic, bool graph) const {
+    const auto engine = root.Find("engine");
+    if (!engine) return;  // flow runs all
+    if (scenario_.engine == EngineKind::kAnalytic && traffic) {
+      engine->Error("TL1212", "there is no closed form for arbitrary traffic",
+                    "engine: flow or packet");
+    }
+    if (scenario_.engine != EngineKind::kPacket) return;
+    if (graph) {
+      engine->Error("TL1212", "the packet engine runs traffic only, so far", "engine: flow");
+    }
+    const auto& fabric = scenario_.cluster.fabric;
+    if (fabric && fabric->node.gpus > 0) {
+      root.Find("cluster")->Error("TL1212",
+                                  "the packet engine runs between plain hosts only, so far",
+                                  "leave cluster.node out: an endpoint is then a host of one NIC");
+    }
+  }
+
   void ReadWorkload(const YamlMap& root) {
     const auto workload = root.Required("workload");
     const auto map = workload ? workload->AsMap() : std::nullopt;
     if (!map) return;
-    RefuseReserved(*map, "traffic", "a traffic workload");
     const auto training = map->Find("training");
     const auto collective = map->Find("collective");
     const auto trace = map->Find("trace");
+    const auto traffic = map->Find("traffic");
+    CheckEngine(root, traffic.has_value(), training || collective);
     const std::int64_t endpoints =
         scenario_.cluster.fabric
             ? static_cast<std::int64_t>(scenario_.cluster.fabric->fabric.endpoints().size())
             : 0;
-    if (int{training.has_value()} + int{collective.has_value()} + int{trace.has_value()} > 1) {
+    if (int{training.has_value()} + int{collective.has_value()} + int{trace.has_value()} +
+            int{traffic.has_value()} >
+        1) {
       workload->Error("TL1203", "several workloads in one scenario",
-                      "keep one of training, collective and trace");
+                      "keep one of training, collective, traffic and trace");
+    } else if (traffic) {
+      ReadTraffic(file_, *traffic, endpoints, scenario_);
     } else if (trace) {
       ReadTrace(file_, *trace, endpoints, scenario_);
     } else if (training) {
@@ -103,7 +127,8 @@ class Reader {
     } else if (collective) {
       ReadCollective(*collective, endpoints, scenario_);
     } else {
-      workload->Error("TL1203", "no workload", "add `training:`, `collective:` or `trace:`");
+      workload->Error("TL1203", "no workload",
+                      "add `training:`, `collective:`, `traffic:` or `trace:`");
     }
   }
 
@@ -114,7 +139,17 @@ class Reader {
 
 }  // namespace
 
-const char* ToString(EngineKind kind) { return kind == EngineKind::kFlow ? "flow" : "analytic"; }
+const char* ToString(EngineKind kind) {
+  switch (kind) {
+    case EngineKind::kAnalytic:
+      return "analytic";
+    case EngineKind::kFlow:
+      return "flow";
+    case EngineKind::kPacket:
+      return "packet";
+  }
+  return "";
+}
 
 void RefuseReserved(const YamlMap& map, std::string_view key, const std::string& what) {
   map.Refuse(key, "TL1202", fmt::format("'{}': {} is not modelled yet", key, what),

@@ -130,7 +130,7 @@ TEST(Scenario, RefusesKeysThatNothingWouldRead) {
   EXPECT_THAT(Problems(kCollective, {{"workload.collective.primitive=barrier", "OP"}}),
               HasSubstr("a barrier moves no data [TL1205]"));
   EXPECT_THAT(Problems(kCollective, {{"cluster.fabric.switch={buffer: 1 MiB}", "--set 1"}}),
-              HasSubstr("'buffer': the inside of a switch is not modelled yet [TL1202]"));
+              HasSubstr("'buffer' is of Ethernet switches, and InfiniBand has credits [TL1207]"));
 }
 
 TEST(Scenario, RefusesTheRootOfAPrimitiveWithoutOne) {

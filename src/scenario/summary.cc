@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kLinksKept = 1'000;
 
-void SummariseLinks(RunResult& result) {
+void SummariseLinks(bool all_links, RunResult& result) {
   const Fabric& fabric = *result.fabric;
   std::vector<std::pair<double, LinkUse>> uses;  // with the utilisation
   uses.reserve(result.timeline.links.size());
@@ -20,7 +20,7 @@ void SummariseLinks(RunResult& result) {
     uses.emplace_back(Utilisation(use.wire_bytes, fabric.link(use.link).rate, result.time), use);
   }
   result.links_total = uses.size();
-  const std::size_t kept = std::min(kLinksKept, uses.size());
+  const std::size_t kept = all_links ? uses.size() : std::min(kLinksKept, uses.size());
   std::partial_sort(uses.begin(), uses.begin() + static_cast<std::ptrdiff_t>(kept), uses.end(),
                     [](const auto& a, const auto& b) {
                       if (a.first != b.first) return a.first > b.first;
@@ -105,12 +105,12 @@ IterationResult Iteration(const Timeline& timeline, const TrainingWorkload& trai
 
 }  // namespace
 
-void SummariseTimeline(Timeline timeline, RunResult& result) {
+void SummariseTimeline(Timeline timeline, bool all_links, RunResult& result) {
   result.status = timeline.status;
   result.time = timeline.end;
   result.events += timeline.events;
   result.timeline = std::move(timeline);
-  SummariseLinks(result);
+  SummariseLinks(all_links, result);
 }
 
 namespace {

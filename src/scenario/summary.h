@@ -9,8 +9,9 @@
 // From a timeline to the figures that people read.
 namespace trunkline {
 
-// Time, status, events, links. REQUIRES: result.fabric is set.
-void SummariseTimeline(Timeline timeline, RunResult& result);
+// Time, status, events, and links: all of them, or the worst thousand. REQUIRES: result.fabric is
+// set.
+void SummariseTimeline(Timeline timeline, bool all_links, RunResult& result);
 
 // A time that no run of a graph of computation and messages beats: a rank computes one stream's tasks
 // one after another, and its bytes cross the links of its endpoint.

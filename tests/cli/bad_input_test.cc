@@ -116,11 +116,9 @@ TEST(BadInput, UnwritableOutIsRefusedBeforeTheRun) {
 
 TEST(BadInput, KeysThatNothingReadsYet) {
   for (const char* assignment :
-       {"jobs=[]", "background={}", "packet.window=collectives", "workload.traffic={}",
-        "workload.training.parallel.ep=2", "workload.training.parallel.etp=2",
-        "workload.training.parallel.cp=2", "cluster.transport.congestion_control=dcqcn",
-        "cluster.transport.queue_pairs=4", "cluster.fabric.switch.buffer=64 MiB",
-        "cluster.fabric.file=x", "engine=packet",
+       {"jobs=[]", "background={}", "packet.window=collectives", "workload.training.parallel.ep=2",
+        "workload.training.parallel.etp=2", "workload.training.parallel.cp=2",
+        "cluster.transport.queue_pairs=4", "cluster.fabric.file=x", "engine=packet",
         "faults=[{target: nic:0/0, kind: fail, at: 1 ms}]"}) {
     const Outcome outcome = RunWith(assignment);
     EXPECT_EQ(outcome.status, 2) << assignment << "\n" << outcome.err;

@@ -13,6 +13,8 @@ class ProgressSink {
   virtual ~ProgressSink() = default;
   // `fraction` in [0, 1], or negative when unknown; `what` is a short present-tense phrase.
   virtual void Update(double fraction, std::string_view what) = 0;
+  // Something to know before long work begins.
+  virtual void Note(std::string_view /*text*/) {}
 };
 
 // Set by a signal handler; long loops poll it and end with status "interrupted".

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trunkline/base/diagnostics.h"
+#include "trunkline/base/statistics.h"
 #include "trunkline/collective/tuner.h"
 #include "trunkline/engine/timeline.h"
 #include "trunkline/fabric/placement.h"
@@ -17,6 +18,7 @@ namespace trunkline {
 class Fabric;
 class Router;
 class TaskGraph;
+struct TrafficResult;
 struct TrainingWorkload;
 
 // One row of `trunkline collective`, or one kind of collective of a training step.
@@ -71,12 +73,34 @@ struct StepCollective {
 // What part of a link's capacity over `time` went to `wire_bytes`; 0 when no time passed.
 [[nodiscard]] double Utilisation(std::int64_t wire_bytes, Rate rate, Time time);
 
+// What only an engine of packets sees of a link.
+struct PacketLinkFigures {
+  std::uint64_t packets = 0;
+  std::uint64_t max_queue_bytes = 0;  // at its sending side
+  std::uint64_t marks = 0;
+  std::uint64_t pauses = 0;  // that its receiving side sent
+};
+
 struct LinkRow {
   LinkId link{};
   std::string from;
   std::string to;
   double utilisation = 0;  // Utilisation()
   std::int64_t bytes = 0;
+  std::optional<PacketLinkFigures> packets = {};
+};
+
+// A figure over runs with different seeds: its mean, and how far the true mean may be (95 %).
+struct RepeatedFigure {
+  std::string name;  // "time_s", as the result names it
+  MeanInterval interval;
+  double least = 0;
+  double most = 0;
+};
+
+struct RepeatResult {
+  std::vector<std::uint64_t> seeds;
+  std::vector<RepeatedFigure> figures;
 };
 
 // Everything a run produced; what report/ prints. What a model does not compute stays empty.
@@ -106,9 +130,12 @@ struct RunResult {
   std::vector<StepCollective> step_collectives;      // training
   std::vector<CollectiveRow> rows;                   // collective
   std::shared_ptr<const TaskGraph> trace;            // trace
+  std::shared_ptr<const TrafficResult> traffic;      // traffic
   bool fits_memory = true;
   Bytes memory_per_gpu;  // of the fullest stage
   Bytes memory_capacity;
+
+  std::optional<RepeatResult> repeat;  // the rest is of the first seed
 
   std::vector<LinkRow> links;  // worst first
   std::size_t links_total = 0;

@@ -13,6 +13,9 @@ struct RunOptions {
   bool fold = true;
   bool memo = true;
   Handshake handshake = Handshake::kEager;
+  std::uint32_t threads = 1;
+  std::uint32_t repeat = 1;  // runs, each with the next seed
+  bool all_links = false;    // of the result; else the worst thousand
   ProgressSink* progress = nullptr;
   const StopToken* stop = nullptr;
 };

@@ -15,9 +15,12 @@
 #include "trunkline/collective/primitive.h"
 #include "trunkline/fabric/fault.h"
 #include "trunkline/fabric/route.h"
+#include "trunkline/fabric/switch_model.h"
 #include "trunkline/training/model.h"
 #include "trunkline/training/plan.h"
+#include "trunkline/transport/packet_transport.h"
 #include "trunkline/transport/transport.h"
+#include "trunkline/workload/traffic.h"
 
 // A scenario: what runs on which cluster, as read from YAML (docs/scenario.md).
 namespace trunkline {
@@ -25,7 +28,7 @@ namespace trunkline {
 struct BuiltFabric;
 class TaskGraph;
 
-enum class EngineKind : std::uint8_t { kAnalytic, kFlow };
+enum class EngineKind : std::uint8_t { kAnalytic, kFlow, kPacket };
 [[nodiscard]] const char* ToString(EngineKind kind);
 
 enum class PlacementKind : std::uint8_t { kPacked, kRandom };
@@ -38,6 +41,9 @@ struct ClusterSpec {
   TransportModel transport;
   std::string transport_name;  // "infiniband"; "ideal" has no cost of its own
   PlacementKind placement = PlacementKind::kPacked;
+  // What only the packet engine reads: the inside of switches, and packets at the ends.
+  SwitchModel switches;
+  PacketTransport packet_transport;
 };
 
 // `workload.training`: one step of a model under a plan that fits the cluster.
@@ -64,10 +70,18 @@ struct TraceJob {
   std::shared_ptr<const TaskGraph> graph;
 };
 
+// `workload.traffic`: point-to-point messages between all ranks.
+struct TrafficInput {
+  TrafficSpec spec;
+  std::shared_ptr<const TrafficWorkload> messages;  // of a file, instead of `spec`
+  SourcePosition where;  // of the workload, for what is found out when its messages are made
+  std::string excerpt;
+};
+
 struct Scenario {
   std::string name;  // the file's stem unless `name` says otherwise
   ClusterSpec cluster;
-  std::variant<TrainingJob, CollectiveJob, TraceJob> workload;
+  std::variant<TrainingJob, CollectiveJob, TraceJob, TrafficInput> workload;
   EngineKind engine = EngineKind::kFlow;
   std::uint64_t seed = 1;
   std::vector<std::string> assumptions;  // what was chosen where the file is silent

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trunkline/engine/packet.h"
+#include "trunkline/engine/traffic.h"
+
+namespace trunkline {
+
+// The share of flows that completed within a time.
+struct CompletionPoint {
+  double fct_s = 0;
+  double share = 0;
+};
+
+struct JobTraffic {
+  std::string name;
+  TrafficStatistics statistics;
+};
+
+// What became of `workload.traffic`.
+struct TrafficResult {
+  TrafficStatistics statistics;             // of the measured flows of all jobs
+  std::vector<JobTraffic> jobs;             // where there are several
+  std::vector<CompletionPoint> completion;  // of the measured flows, at most 200 points
+  std::uint64_t unposted = 0;  // flows that never began: what they wait for did not happen
+  double offered_load = 0;     // as asked for; 0: not defined
+  std::optional<Saturation> saturation;
+  std::optional<PacketCounters> counters;  // of an engine of packets
+  std::vector<std::string> stuck;          // what did not finish, and why
+};
+
+}  // namespace trunkline

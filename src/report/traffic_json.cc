@@ -1,0 +1,114 @@
+#include "report/traffic_json.h"
+
+#include "trunkline/scenario/traffic_result.h"
+
+namespace trunkline {
+namespace {
+
+void WritePercentiles(JsonWriter& json, const char* key, const Percentiles& values) {
+  json.Key(key);
+  if (values.count == 0) {
+    json.Null();
+    return;
+  }
+  json.Object([&] {
+    json.Field("mean", values.mean);
+    json.Field("p50", values.p50);
+    json.Field("p95", values.p95);
+    json.Field("p99", values.p99);
+    json.Field("max", values.max);
+  });
+}
+
+void WriteStatistics(JsonWriter& json, const TrafficStatistics& statistics) {
+  json.Field("count", statistics.flows);
+  json.Field("unfinished", statistics.unfinished);
+  WritePercentiles(json, "fct_s", statistics.fct_s);
+  WritePercentiles(json, "fct_ack_s", statistics.fct_ack_s);
+  WritePercentiles(json, "slowdown", statistics.slowdown);
+  json.Key("sizes");
+  json.Objects(statistics.size_classes, [&](const TrafficStatistics::SizeClass& entry) {
+    json.Field("above_bytes", entry.above);
+    json.Field("up_to_bytes", entry.up_to);
+    json.Field("count", entry.fct_s.count);
+    WritePercentiles(json, "fct_s", entry.fct_s);
+    WritePercentiles(json, "slowdown", entry.slowdown);
+  });
+}
+
+void WriteFlows(JsonWriter& json, const TrafficResult& traffic) {
+  WriteStatistics(json, traffic.statistics);
+  json.Field("unposted", traffic.unposted);
+  json.Key("completion");
+  json.Objects(traffic.completion, [&](const CompletionPoint& point) {
+    json.Field("fct_s", point.fct_s);
+    json.Field("share", point.share);
+  });
+  json.Key("jobs");
+  json.Objects(traffic.jobs, [&](const JobTraffic& job) {
+    json.Field("name", job.name);
+    WriteStatistics(json, job.statistics);
+  });
+  json.Key("stuck");
+  json.Values(traffic.stuck);
+}
+
+void WriteCounts(JsonWriter& json, const char* key, const PacketCounts& counts) {
+  json.Key(key);
+  json.Object([&] {
+    json.Field("data", counts.data);
+    json.Field("ack", counts.ack);
+    json.Field("control", counts.control);
+  });
+}
+
+void WriteCounters(JsonWriter& json, const PacketCounters& counters) {
+  json.Field("drops", counters.drops);
+  json.Field("pauses", counters.pauses);
+  json.Field("ecn_marks", counters.marks);
+  json.Field("trims", counters.trims);
+  json.Field("retransmissions", counters.retransmissions);
+  json.Field("timeouts", counters.timeouts);
+  json.Field("credit_stalls", counters.credit_stalls);
+  WriteCounts(json, "packets", counters.packets);
+  WriteCounts(json, "link_hops", counters.hops);
+}
+
+void WriteLoad(JsonWriter& json, const TrafficResult& traffic) {
+  const Saturation& saturation = *traffic.saturation;
+  json.Field("offered", traffic.offered_load);
+  json.Field("offered_bytes", saturation.offered_bytes);
+  json.Field("delivered_bytes", saturation.delivered_bytes);
+  json.Field("backlog_at_start_bytes", saturation.backlog_at_start);
+  json.Field("backlog_at_middle_bytes", saturation.backlog_at_middle);
+  json.Field("backlog_at_end_bytes", saturation.backlog_at_end);
+  json.Field("saturated", saturation.saturated);
+}
+
+}  // namespace
+
+void WriteTrafficFields(JsonWriter& json, const RunResult& result) {
+  const TrafficResult* traffic = result.traffic.get();
+  json.Key("flows");
+  if (traffic != nullptr) {
+    json.Object([&] { WriteFlows(json, *traffic); });
+  } else {
+    json.Null();
+  }
+  json.Key("load");
+  if (traffic != nullptr && traffic->saturation) {
+    json.Object([&] { WriteLoad(json, *traffic); });
+  } else {
+    json.Null();
+  }
+  if (traffic != nullptr && traffic->counters) {
+    WriteCounters(json, *traffic->counters);
+    return;
+  }
+  for (const char* key : {"drops", "pauses", "ecn_marks", "trims", "retransmissions", "timeouts",
+                          "credit_stalls", "packets", "link_hops"}) {
+    json.NullField(key);
+  }
+}
+
+}  // namespace trunkline

@@ -1,0 +1,200 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "trunkline/base/check.h"
+#include "trunkline/fabric/fabric.h"
+#include "trunkline/scenario/run.h"
+#include "trunkline/scenario/traffic_result.h"
+
+// Traffic from a scenario to its result, in packets and as fluid flows.
+namespace trunkline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A 16-host fat tree of 100 Gb/s: cables of 50 ns, switches of 400 ns.
+constexpr const char* kPermutation =
+    "cluster:\n"
+    "  fabric: {kind: fat-tree, k: 4, link: 100 Gb/s, routing: ecmp}\n"
+    "  transport: {kind: rocev2}\n"
+    "workload:\n"
+    "  traffic: {pattern: permutation, size: 1 MB}\n"
+    "engine: packet\n";
+
+Result<Scenario> Parse(const std::vector<std::string>& keys) {
+  std::vector<Assignment> assignments;
+  for (const std::string& key : keys) assignments.push_back({key, "--set"});
+  return ParseScenario(kPermutation, "s.yaml", assignments);
+}
+
+std::string Problems(const std::vector<std::string>& keys) {
+  const auto scenario = Parse(keys);
+  std::string out;
+  for (const Diagnostic& problem : scenario ? scenario->warnings : scenario.error()) {
+    out += Format(problem);
+  }
+  return out;
+}
+
+RunResult RunWith(const std::vector<std::string>& keys, const RunOptions& options = {}) {
+  const auto scenario = Parse(keys);
+  TL_CHECK(scenario.has_value(), Problems(keys));
+  auto result = RunScenario(*scenario, options);
+  TL_CHECK(result.has_value(), Format(result.error().front()));
+  return std::move(*result);
+}
+
+TEST(Packets, RoceHasPfcMarksAndDcqcnUnlessTheFileSaysOtherwise) {
+  const auto scenario = Parse({});
+  ASSERT_TRUE(scenario.has_value());
+  const ClusterSpec& cluster = scenario->cluster;
+  EXPECT_EQ(cluster.switches.loss_control, LossControl::kPause);
+  EXPECT_TRUE(cluster.switches.marking.has_value());
+  EXPECT_STREQ(cluster.packet_transport.policy.name, "dcqcn");
+  EXPECT_EQ(cluster.packet_transport.recovery, LossRecovery::kGoBackN);
+  // Preamble 8, gap 12, Ethernet 14, IP 20, UDP 8, BTH 12, AETH 4, ICRC 4, FCS 4.
+  EXPECT_EQ(cluster.packet_transport.ack_bytes, Bytes(86));
+  EXPECT_THAT(scenario->assumptions, testing::Contains(HasSubstr("PFC in 2 classes")));
+}
+
+TEST(Packets, InfinibandHasCreditsAndNoLoss) {
+  const auto scenario = Parse({"cluster.transport.kind=infiniband"});
+  ASSERT_TRUE(scenario.has_value());
+  EXPECT_EQ(scenario->cluster.switches.loss_control, LossControl::kCredits);
+  EXPECT_FALSE(scenario->cluster.switches.marking.has_value());
+  EXPECT_THAT(Problems({"cluster.transport.kind=infiniband", "cluster.fabric.switch.pfc=true"}),
+              HasSubstr("[TL1207]"));
+}
+
+TEST(Packets, ReadsTheInsideOfSwitches) {
+  const auto scenario =
+      Parse({"cluster.fabric.switch={buffer: 12 MB, cut_through: true, classes: 4, weights: [2, 1, "
+             "1], pfc: {alpha: 0.5, reserved: 8 KiB, resume: 4 KiB, headroom: 200 KiB}, ecn: "
+             "{kmin: 100 KB, kmax: 400 KB, pmax: 0.5}}"});
+  ASSERT_TRUE(scenario.has_value());
+  const SwitchModel& switches = scenario->cluster.switches;
+  EXPECT_EQ(switches.buffer, Bytes(12'000'000));
+  EXPECT_TRUE(switches.cut_through);
+  EXPECT_EQ(switches.classes, 4);
+  EXPECT_EQ(switches.weights, (std::vector<std::uint8_t>{2, 1, 1}));
+  EXPECT_EQ(switches.pause.alpha, 0.5);
+  EXPECT_EQ(switches.pause.reserved, Bytes(8192));
+  EXPECT_EQ(switches.pause.resume, Bytes(4096));
+  EXPECT_EQ(switches.pause.headroom, Bytes(204'800));
+  EXPECT_EQ(switches.marking->low, Bytes(100'000));
+  EXPECT_EQ(switches.marking->high, Bytes(400'000));
+  EXPECT_EQ(switches.marking->most, 0.5);
+}
+
+TEST(Packets, NamesTheKeyThatIsToBlame) {
+  EXPECT_THAT(
+      Problems({"cluster.fabric.switch.pfc.headroom=1 KiB"}),
+      AllOf(HasSubstr("--set:1:36: error: PFC with 1 KiB of headroom"), HasSubstr("[TL1802]")));
+  EXPECT_THAT(
+      Problems({"cluster.transport.kind=infiniband", "cluster.fabric.switch.vl.buffer=4 KiB"}),
+      AllOf(HasSubstr("cluster.fabric.switch.vl.buffer=4 KiB"), HasSubstr("[TL1804]")));
+  EXPECT_THAT(
+      Problems({"cluster.fabric.routing=spray", "cluster.transport.loss_recovery=go_back_n"}),
+      AllOf(HasSubstr("cluster.transport.loss_recovery"), HasSubstr("[TL1807]")));
+  EXPECT_THAT(Problems({"cluster.fabric.switch.pfc=false", "cluster.transport.retry_limit=0"}),
+              AllOf(HasSubstr("cluster.transport.retry_limit"), HasSubstr("[TL1806]")));
+  EXPECT_THAT(Problems({"cluster.fabric.switch.ecn=false"}),
+              AllOf(HasSubstr("cluster.fabric.switch.ecn"), HasSubstr("[TL1809]")));
+}
+
+TEST(Packets, ReadsParametersOfCongestionControlWithTheirUnits) {
+  EXPECT_THAT(Problems({"cluster.transport.congestion_control={name: dcqcn, rate_ai: 40 Mb/s, g: "
+                        "0.01, increase_interval: 55 us}"}),
+              IsEmpty());
+  EXPECT_THAT(Problems({"cluster.transport.congestion_control={name: dcqcn, rate_ai: 40}"}),
+              HasSubstr("[TL1103]"));
+  EXPECT_THAT(Problems({"cluster.transport.congestion_control=dcqnc"}),
+              AllOf(HasSubstr("[TL1820]"), HasSubstr("dcqcn")));
+  EXPECT_THAT(Problems({"cluster.transport.congestion_control={name: dcqcn, rate_aj: 1 Mb/s}"}),
+              HasSubstr("[TL1822]"));
+}
+
+TEST(Packets, WarnsThatOtherEnginesDoNotReadTheirKeys) {
+  const std::string problems = Problems({"engine=flow", "cluster.fabric.switch.buffer=12 MB",
+                                         "cluster.transport.congestion_control=dcqcn"});
+  EXPECT_THAT(problems, AllOf(HasSubstr("the flow engine does not read 'buffer' [TL1210]"),
+                              HasSubstr("does not read 'congestion_control' [TL1210]")));
+}
+
+TEST(Packets, RefusesWhatNoEngineRuns) {
+  EXPECT_THAT(Problems({"engine=analytic"}), HasSubstr("[TL1212]"));
+  EXPECT_THAT(Problems({"cluster.transport.kind=ideal"}), HasSubstr("[TL1211]"));
+  EXPECT_THAT(Problems({"workload={collective: {primitive: all_reduce, size: 1 MB}}"}),
+              HasSubstr("[TL1212]"));
+}
+
+TEST(Packets, RefusesAbsurdTraffic) {
+  EXPECT_THAT(Problems({"workload.traffic={pattern: uniform, size: 1 MB, arrivals: poisson, load: "
+                        "1.5, window: 1 ms}"}),
+              HasSubstr("[TL1108]"));
+  EXPECT_THAT(Problems({"workload.traffic={pattern: uniform, size: 1 MB, arrivals: poisson, load: "
+                        ".nan, window: 1 ms}"}),
+              HasSubstr("--set:1:"));
+  EXPECT_THAT(Problems({"workload.traffic={pattern: uniform, size: 0 B}"}), HasSubstr("[TL1108]"));
+  EXPECT_THAT(Problems({"workload.traffic={pattern: permutation, senders: 3, size: 1 MB}"}),
+              HasSubstr("the pattern permutation does not read 'senders' [TL1207]"));
+}
+
+// Sixteen messages of 245 packets; each crosses 2, 4 or 6 links of a three-level tree.
+TEST(Packets, CountsEveryHopOnSomeLink) {
+  const RunResult result = RunWith({}, {.all_links = true});
+  ASSERT_EQ(result.status, RunStatus::kFinished);
+  const PacketCounters& counters = *result.traffic->counters;
+  EXPECT_EQ(counters.packets.data, 16U * 245);
+  std::uint64_t crossed = 0;
+  for (const LinkRow& row : result.links) crossed += row.packets->packets;
+  EXPECT_EQ(crossed, counters.hops.data + counters.hops.ack + counters.hops.control);
+  EXPECT_EQ(result.links.size(), result.links_total);
+  EXPECT_EQ(counters.delivered_bytes, 16'000'000);
+}
+
+TEST(Packets, NeverBeatsItsBoundAndSlowsNoFlowBelowOne) {
+  for (const char* transport : {"rocev2", "infiniband"}) {
+    for (const char* engine : {"packet", "flow"}) {
+      const RunResult result = RunWith(
+          {std::string("cluster.transport.kind=") + transport, std::string("engine=") + engine});
+      EXPECT_GT(result.bound, Time()) << transport << engine;
+      EXPECT_GE(result.time, result.bound) << transport << engine;
+      EXPECT_EQ(result.traffic->statistics.flows, 16U);
+      EXPECT_GE(result.traffic->statistics.slowdown.p50, 1) << transport << engine;
+      EXPECT_EQ(result.traffic->completion.back().share, 1);
+    }
+  }
+}
+
+// Eight hosts send 1 MB to one at 100 Gb/s: 8 MB and their headers over one cable.
+TEST(Packets, AnIncastTakesWhatItsCableTakes) {
+  const RunResult result = RunWith({"workload.traffic={pattern: incast, senders: 8, size: 1 MB}",
+                                "cluster.transport.congestion_control=none"});
+  ASSERT_EQ(result.status, RunStatus::kFinished);
+  const double least = 8 * (1e6 + 245 * 82) / 12.5e9;
+  EXPECT_GE(result.time.seconds(), least);
+  EXPECT_LE(result.time.seconds(), 1.01 * least + 5e-6);
+}
+
+TEST(Packets, RepeatsWithOtherSeeds) {
+  const RunResult result = RunWith({}, {.repeat = 4});
+  ASSERT_TRUE(result.repeat.has_value());
+  EXPECT_EQ(result.repeat->seeds, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  const RepeatedFigure& time = result.repeat->figures.front();
+  EXPECT_EQ(time.name, "time_s");
+  double sum = 0;
+  for (int seed = 1; seed <= 4; ++seed) {
+    sum += RunWith({"seed=" + std::to_string(seed)}).time.seconds();
+  }
+  EXPECT_DOUBLE_EQ(time.interval.mean, sum / 4);
+  EXPECT_GT(*time.interval.half_width, 0);
+  EXPECT_LT(time.least, time.most);
+}
+
+}  // namespace
+}  // namespace trunkline

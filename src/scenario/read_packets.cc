@@ -1,0 +1,391 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scenario/reader.h"
+#include "trunkline/engine/packet.h"
+#include "trunkline/fabric/build.h"
+
+namespace trunkline {
+namespace {
+
+// Of `cluster.fabric.switch` and `cluster.transport`: what only the packet engine reads.
+constexpr std::array kSwitchKeys = {"buffer", "cut_through", "classes",  "weights",     "pfc",
+                                    "ecn",    "vl",          "trimming", "egress_alpha"};
+constexpr std::array kTransportKeys = {"congestion_control", "loss_recovery", "ack_every",
+                                       "retransmit_timeout", "retry_limit"};
+
+// An acknowledgement is a packet whose payload is the four bytes of an AETH.
+constexpr Bytes kAckPayload{4};
+
+// Keys of a problem's cause, the first that is given is blamed.
+struct Blame {
+  const char* code;
+  std::vector<const char*> paths;
+};
+const std::vector<Blame>& Blames() {
+  static const std::vector<Blame> kBlames = {
+      {"TL1801", {"transport.mtu", "fabric.switch.weights", "fabric.switch"}},
+      {"TL1802", {"fabric.switch.pfc.headroom"}},
+      {"TL1803", {"fabric.switch.buffer", "fabric.switch.pfc", "fabric.switch"}},
+      {"TL1804", {"fabric.switch.vl.buffer"}},
+      {"TL1805", {"fabric.switch.vl.buffer", "fabric.switch.buffer", "fabric.switch"}},
+      {"TL1806", {"transport.retry_limit", "fabric.switch.pfc"}},
+      {"TL1807", {"transport.loss_recovery", "fabric.routing", "fabric"}},
+      {"TL1808", {"fabric.switch.ecn"}},
+      {"TL1809", {"fabric.switch.ecn", "transport.congestion_control"}},
+      {"TL1810", {"fabric.switch.ecn", "fabric.switch.buffer", "fabric.switch"}},
+      {"TL1812", {"transport.retransmit_timeout"}},
+      {"TL1813", {"fabric.switch.pfc.alpha", "fabric.switch.egress_alpha"}},
+  };
+  return kBlames;
+}
+
+std::optional<YamlValue> FindPath(const YamlValue& root, std::string_view path) {
+  YamlValue at = root;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    if (!at.is_map()) return std::nullopt;
+    const auto next = at.AsMap()->Find(path.substr(begin, end - begin));
+    if (!next) return std::nullopt;
+    at = *next;
+    begin = end + 1;
+  }
+  return at;
+}
+
+// The number that a congestion control's parameter takes, from a quantity with its unit.
+bool ReadParameter(const YamlValue& value, const CongestionParameter& parameter, double& out) {
+  if (parameter.unit == "us") {
+    Time time;
+    if (!value.Read(time)) return false;
+    out = time.seconds() * 1e6;
+  } else if (parameter.unit == "Mb/s") {
+    Rate rate;
+    if (!value.Read(rate)) return false;
+    out = static_cast<double>(rate.bits_per_second()) * 1e-6;
+  } else if (parameter.unit == "MB") {
+    Bytes bytes;
+    if (!value.Read(bytes, Bytes(0))) return false;
+    out = static_cast<double>(bytes.count()) * 1e-6;
+  } else {
+    return value.Read(out, RealRange{parameter.low, parameter.high});
+  }
+  return true;
+}
+
+class PacketReader {
+ public:
+  PacketReader(const YamlValue& cluster, Scenario& scenario)
+      : cluster_(cluster),
+        scenario_(scenario),
+        spec_(scenario.cluster),
+        switches_(scenario.cluster.switches),
+        packets_(scenario.cluster.packet_transport) {
+    if (const auto value = FindPath(cluster, "transport")) transport_ = value->AsMap();
+    if (const auto value = FindPath(cluster, "fabric.switch")) switch_ = value->AsMap();
+  }
+
+  void Read() {
+    const std::size_t before = cluster_.error_count();
+    if (scenario_.engine == EngineKind::kPacket) RefuseStrangers();
+    SetDefaults();
+    if (switch_) ReadSwitch(*switch_);
+    if (transport_) ReadRecovery(*transport_);
+    ReadCongestionControl();
+    if (scenario_.engine != EngineKind::kPacket) {
+      WarnOfUnread();
+    } else if (cluster_.error_count() == before && spec_.fabric) {
+      Check();
+      if (cluster_.error_count() == before) Assume();
+    }
+  }
+
+ private:
+  [[nodiscard]] bool infiniband() const {
+    return spec_.transport.kind == TransportKind::kInfiniband;
+  }
+
+  // What the packet engine cannot run.
+  void RefuseStrangers() {
+    if (spec_.transport_name != "ideal" && spec_.transport_name != "tcp") return;
+    transport_->Find("kind")->Error(
+        "TL1211",
+        fmt::format("the packet engine does not run {}: {}", spec_.transport_name,
+                    spec_.transport_name == "ideal"
+                        ? "it has no packets"
+                        : "the kernel's copies and windows are not modelled there yet"),
+        "kind: infiniband or rocev2");
+  }
+
+  void SetDefaults() {
+    switches_.loss_control = infiniband() ? LossControl::kCredits : LossControl::kPause;
+    packets_.mtu = spec_.transport.mtu;
+    packets_.packet_overhead = spec_.transport.packet_overhead;
+    packets_.ack_bytes = packets_.packet_overhead + kAckPayload;
+    const bool one_path =
+        spec_.routing == RoutingPolicy::kEcmp || spec_.routing == RoutingPolicy::kStatic;
+    packets_.recovery = one_path ? LossRecovery::kGoBackN : LossRecovery::kSelectiveRepeat;
+  }
+
+  // A key that belongs to the other kind of network.
+  void RefuseOf(const YamlMap& map, const char* key, const char* owner) {
+    map.Refuse(key, "TL1207", fmt::format("'{}' is of {}", key, owner),
+               "remove the key; nothing would read it");
+  }
+
+  void ReadSwitch(const YamlMap& map) {
+    map.Read("cut_through", switches_.cut_through);
+    map.Read("classes", switches_.classes, IntRange{.min = 2, .max = 8});
+    std::vector<std::int64_t> weights;
+    map.Read("weights", weights, IntRange{.min = 1, .max = 255});
+    for (const std::int64_t weight : weights) {
+      switches_.weights.push_back(static_cast<std::uint8_t>(weight));
+    }
+    if (const auto ecn = map.Find("ecn")) ReadEcn(*ecn);
+    if (infiniband()) {
+      if (const auto lanes = map.Map("vl")) ReadBuffer(*lanes, switches_.lane_buffer);
+      for (const char* key : {"buffer", "pfc", "trimming", "egress_alpha"}) {
+        RefuseOf(map, key, "Ethernet switches, and InfiniBand has credits");
+      }
+      return;
+    }
+    RefuseOf(map, "vl", "InfiniBand, and Ethernet has classes");
+    ReadBuffer(map, switches_.buffer);
+    if (const auto pfc = map.Find("pfc")) ReadPfc(*pfc);
+    const bool lossy = switches_.loss_control == LossControl::kLossy;
+    if (!lossy) {
+      for (const char* key : {"trimming", "egress_alpha"}) {
+        RefuseOf(map, key, "switches that may drop packets (pfc: false)");
+      }
+      return;
+    }
+    map.Read("trimming", switches_.trimming);
+    map.Read("egress_alpha", switches_.egress_alpha, RealRange{1e-6, 64});
+  }
+
+  static void ReadBuffer(const YamlMap& map, Bytes& buffer) {
+    constexpr Bytes kMost{std::int64_t{1} << 30};
+    const auto value = map.Find("buffer");
+    if (!value || !value->Read(buffer) || buffer <= kMost) return;
+    value->Error("TL1108", fmt::format("a buffer of {}", value->text()), "write at most 1 GiB");
+  }
+
+  // `true`, `false`, or a mapping.
+  void ReadPfc(const YamlValue& value) {
+    if (value.is_scalar()) {
+      bool on = true;
+      if (value.Read(on) && !on) switches_.loss_control = LossControl::kLossy;
+      return;
+    }
+    const auto map = value.AsMap();
+    if (!map) return;
+    PauseModel& pause = switches_.pause;
+    map->Read("alpha", pause.alpha, RealRange{1e-6, 64});
+    map->Read("reserved", pause.reserved);
+    map->Read("resume", pause.resume);
+    Bytes headroom;
+    if (const auto given = map->Find("headroom"); given && given->Read(headroom, Bytes(0))) {
+      pause.headroom = headroom;
+    }
+  }
+
+  void ReadEcn(const YamlValue& value) {
+    if (value.is_scalar()) {
+      bool on = true;
+      if (value.Read(on)) ecn_ = on;
+      return;
+    }
+    const auto map = value.AsMap();
+    if (!map) return;
+    ecn_ = true;
+    MarkingCurve curve;
+    map->Require("kmin", curve.low);
+    map->Require("kmax", curve.high);
+    map->Read("pmax", curve.most, RealRange{1e-9, 1});
+    switches_.marking = curve;
+  }
+
+  void ReadRecovery(const YamlMap& map) {
+    static const Words<LossRecovery> kRecoveries = {
+        {"go_back_n", LossRecovery::kGoBackN},
+        {"selective_repeat", LossRecovery::kSelectiveRepeat}};
+    map.Read("loss_recovery", packets_.recovery, kRecoveries);
+    map.Read("retransmit_timeout", packets_.retransmit_timeout);
+    map.Read("retry_limit", packets_.retry_limit, IntRange{.min = 0, .max = 255});
+    RefuseReserved(map, "queue_pairs", "a number of queue pairs");
+  }
+
+  // A name, or a mapping of name, preset and the parameters that differ from it.
+  void ReadCongestionControl() {
+    // Without a word: what scales with the rate of the links.
+    std::string name = infiniband() ? "none" : "dcqcn";
+    std::string preset = infiniband() ? "" : "dcqcn-ns3";
+    std::vector<CongestionOverride> overrides;
+    const auto value = transport_ ? transport_->Find("congestion_control") : std::nullopt;
+    if (value) preset.clear();
+    if (value && value->is_map()) {
+      const YamlMap map = *value->AsMap();
+      map.Require("name", name);
+      map.Read("preset", preset);
+      ReadParameters(map, name, overrides);
+    } else if (value) {
+      value->Read(name);
+    }
+    Rate rate = spec_.fabric ? HostRate(spec_.fabric->fabric) : Rate::GigabitsPerSecond(100);
+    const auto control = MakeCongestionControl(name, preset, overrides, rate);
+    if (!control) {
+      (value ? *value : cluster_).Adopt(control.error());
+      return;
+    }
+    packets_.policy = control->policy;
+    packets_.policy_parameters = control->parameters;
+    packets_.notification_interval = control->notification_interval;
+    packets_.ack_every = control->ack_every;
+    packets_.packet_overhead += control->header;
+    congestion_ = control->preset.empty() ? name : fmt::format("{} ({})", name, control->preset);
+    if (transport_)
+      transport_->Read("ack_every", packets_.ack_every, IntRange{.min = 1, .max = 1024});
+    if (ecn_ && !*ecn_) {
+      switches_.marking.reset();
+    } else if (!switches_.marking) {
+      switches_.marking = control->marking;
+    }
+    if (ecn_.value_or(false) && !switches_.marking && switch_) {
+      switch_->Find("ecn")->Error(
+          "TL1106", fmt::format("congestion control {} says nothing of when to mark", name),
+          "write ecn: {kmin: 400 KB, kmax: 1600 KB, pmax: 0.2}");
+    }
+  }
+
+  static void ReadParameters(const YamlMap& map, const std::string& name,
+                             std::vector<CongestionOverride>& overrides) {
+    const auto& policies = CongestionPolicies();
+    const auto policy = std::ranges::find(policies, name, &CongestionPolicyInfo::name);
+    for (const auto& [key, value] : map.Entries()) {
+      if (key == "name" || key == "preset") continue;
+      double number = 0;
+      if (policy == policies.end()) continue;  // the name is the error
+      const auto parameter = std::ranges::find(policy->parameters, key, &CongestionParameter::name);
+      if (parameter == policy->parameters.end() || ReadParameter(value, *parameter, number)) {
+        overrides.push_back({key, number});
+      }
+    }
+  }
+
+  // Keys of which another engine takes no notice.
+  void WarnOfUnread() const {
+    const auto warn = [&](const std::optional<YamlMap>& map, auto keys) {
+      for (const char* key : keys) {
+        const auto value = map ? map->Find(key) : std::nullopt;
+        if (!value) continue;
+        value->Warn(
+            "TL1210",
+            fmt::format("the {} engine does not read '{}'", ToString(scenario_.engine), key),
+            "run it with engine: packet");
+      }
+    };
+    warn(switch_, kSwitchKeys);
+    warn(transport_, kTransportKeys);
+  }
+
+  void Check() {
+    for (Diagnostic& problem :
+         CheckPacketSettings(spec_.fabric->fabric, spec_.routing, switches_, packets_)) {
+      YamlValue place = cluster_;
+      const auto blame = std::ranges::find(Blames(), problem.code, &Blame::code);
+      if (blame != Blames().end()) {
+        for (const char* path : blame->paths) {
+          const auto found = FindPath(cluster_, path);
+          if (!found) continue;
+          place = *found;
+          break;
+        }
+      }
+      place.Adopt({std::move(problem)});
+    }
+  }
+
+  // What was chosen where the file is silent, and what it comes to.
+  void Assume() {
+    const auto say = [&](std::string text) { scenario_.assumptions.push_back(std::move(text)); };
+    switch (switches_.loss_control) {
+      case LossControl::kCredits:
+        say(fmt::format(
+            "switches: credits in {} virtual lanes, the last for acknowledgements; a "
+            "receive buffer of {} a lane and port",
+            int{switches_.classes},
+            switches_.lane_buffer > Bytes() ? ToString(switches_.lane_buffer)
+                                            : "what keeps its cable busy, at least 32 KiB,"));
+        break;
+      case LossControl::kPause:
+        say(fmt::format(
+            "switches: PFC in {} classes, the last for acknowledgements and notifications; a "
+            "shared buffer of {}, of whose free part an input may take {} before it is paused; "
+            "headroom {}",
+            int{switches_.classes}, Buffer(), switches_.pause.alpha,
+            switches_.pause.headroom ? ToString(*switches_.pause.headroom)
+                                     : "from the rate and length of each cable"));
+        break;
+      case LossControl::kLossy:
+        say(
+            fmt::format("switches: what finds no room is {}; a shared buffer of {}, of whose free "
+                        "part a queue may take {}",
+                        switches_.trimming ? "trimmed to its headers" : "dropped", Buffer(),
+                        switches_.egress_alpha));
+        break;
+    }
+    if (switches_.marking) {
+      const MarkingCurve& curve = *switches_.marking;
+      say(fmt::format(
+          "ECN: packets are marked from {} of queue on, with a probability of {} at {}"
+          "{}",
+          ToString(curve.low), curve.most, ToString(curve.high),
+          curve.at_rate > Rate()
+              ? fmt::format(" (ports of {}; others in proportion)", ToString(curve.at_rate))
+              : ""));
+    }
+    say(fmt::format("ends: congestion control {}, {}, an acknowledgement for every {} packets",
+                    congestion_,
+                    packets_.recovery == LossRecovery::kGoBackN
+                        ? "go-back-N"
+                        : "packets taken in any order (selective repeat)",
+                    packets_.ack_every));
+  }
+
+  [[nodiscard]] std::string Buffer() const {
+    return switches_.buffer > Bytes() ? ToString(switches_.buffer)
+                                      : "32 MB for every 32 ports of 100 Gb/s (HPCC's set-up)";
+  }
+
+  YamlValue cluster_;
+  Scenario& scenario_;
+  ClusterSpec& spec_;
+  SwitchModel& switches_;
+  PacketTransport& packets_;
+  std::optional<YamlMap> transport_;
+  std::optional<YamlMap> switch_;
+  std::optional<bool> ecn_;
+  std::string congestion_;
+};
+
+}  // namespace
+
+Rate HostRate(const Fabric& fabric) {
+  Rate rate = Rate::BitsPerSecond(1);
+  for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+    const Link& link = fabric.link(LinkId(i));
+    if (link.kind == LinkKind::kNetwork && fabric.device(link.from).kind != DeviceKind::kSwitch) {
+      rate = std::max(rate, link.rate);
+    }
+  }
+  return rate;
+}
+
+void ReadPackets(const YamlValue& cluster, Scenario& scenario) {
+  PacketReader(cluster, scenario).Read();
+}
+
+}  // namespace trunkline

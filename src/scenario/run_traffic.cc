@@ -1,0 +1,164 @@
+#include "scenario/run_traffic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "scenario/reader.h"
+#include "scenario/summary.h"
+#include "scenario/traffic_summary.h"
+#include "trunkline/base/check.h"
+#include "trunkline/engine/packet.h"
+#include "trunkline/fabric/fabric.h"
+#include "trunkline/fabric/route.h"
+
+namespace trunkline {
+namespace {
+
+// What the engine does on one core (docs/performance.md), to say how long a run may take.
+constexpr double kHopsPerSecond = 10e6;
+
+// Packets times the links that they cross. Paths are those of a sample of the flows.
+double ExpectedHops(const TrafficWorkload& traffic, const RunResult& result, Bytes mtu) {
+  constexpr std::size_t kSample = 256;
+  const std::size_t stride = std::max<std::size_t>(1, traffic.flows.size() / kSample);
+  double packets = 0;
+  double sampled = 0;
+  double hops = 0;
+  for (std::size_t i = 0; i < traffic.flows.size(); ++i) {
+    const TrafficFlow& flow = traffic.flows[i];
+    const auto own =
+        std::ceil(static_cast<double>(flow.bytes.count()) / static_cast<double>(mtu.count()));
+    packets += own;
+    if (i % stride != 0) continue;
+    const auto path = result.router->FindPath(result.placement.endpoint(flow.source),
+                                              result.placement.endpoint(flow.destination), i);
+    if (!path) continue;  // the engine says why
+    sampled += own;
+    hops += own * static_cast<double>(path->size());
+  }
+  return sampled > 0 ? packets * hops / sampled : 0;
+}
+
+std::string Count(double count) {
+  if (count >= 1e9) return fmt::format("{:.3g} billion", count * 1e-9);
+  if (count >= 1e6) return fmt::format("{:.3g} million", count * 1e-6);
+  return fmt::format("{:.0f}", count);
+}
+
+std::string Seconds(double seconds) {
+  if (seconds < 120) return fmt::format("{:.2g} s", seconds);
+  return seconds < 7200 ? fmt::format("{:.0f} min", seconds / 60)
+                        : fmt::format("{:.1f} h", seconds / 3600);
+}
+
+Timeline TimelineOf(const PacketReport& report) {
+  Timeline timeline;
+  timeline.status = report.status;
+  timeline.end = report.end;
+  timeline.events = report.events;
+  for (const PacketLinkUse& use : report.links) {
+    timeline.links.push_back({.link = use.link, .wire_bytes = use.wire_bytes});
+  }
+  return timeline;
+}
+
+// What packets add to the rows of links, which are by link id.
+void AddLinkFigures(const PacketReport& report, RunResult& result) {
+  for (LinkRow& row : result.links) {
+    const auto use = std::ranges::lower_bound(report.links, row.link, {}, &PacketLinkUse::link);
+    TL_CHECK(use != report.links.end() && use->link == row.link, "a link without figures");
+    row.packets = PacketLinkFigures{.packets = use->packets,
+                                    .max_queue_bytes = use->max_queue_bytes,
+                                    .marks = use->marks,
+                                    .pauses = use->pauses};
+  }
+}
+
+// REQUIRES: the timeline has been summed up.
+void Finish(const TrafficWorkload& traffic, std::span<const FlowRecord> records,
+            std::shared_ptr<const TrafficResult> summary, RunResult& result) {
+  const auto& saturation = summary->saturation;
+  if (result.status == RunStatus::kFinished && saturation && saturation->saturated) {
+    result.status = RunStatus::kSaturated;
+  }
+  result.bound = TrafficBound(traffic, records, result);
+  result.traffic = std::move(summary);
+}
+
+Result<void> RunPackets(const Scenario& scenario, const TrafficWorkload& traffic,
+                        const RunOptions& options, RunResult& result) {
+  const ClusterSpec& cluster = scenario.cluster;
+  if (options.progress != nullptr) {
+    const double hops = ExpectedHops(traffic, result, cluster.packet_transport.mtu);
+    options.progress->Note(fmt::format("{} messages, about {} packet-hops: {} at {} a second",
+                                       traffic.flows.size(), Count(hops),
+                                       Seconds(hops / kHopsPerSecond), Count(kHopsPerSecond)));
+  }
+  PacketOptions packet;
+  packet.seed = scenario.seed;
+  packet.threads = options.threads;
+  packet.progress = options.progress;
+  packet.stop = options.stop;
+  auto report = RunPacketTraffic({*result.router, cluster.switches, cluster.packet_transport},
+                                 traffic, result.placement, packet);
+  if (!report) return std::unexpected(report.error());
+  SummariseTimeline(TimelineOf(*report), options.all_links, result);
+  AddLinkFigures(*report, result);
+  auto summary = std::make_shared<TrafficResult>(SummariseFlows(traffic, report->flows));
+  summary->counters = report->counters;
+  summary->stuck = std::move(report->stuck);
+  Finish(traffic, report->flows, std::move(summary), result);
+  return {};
+}
+
+Result<void> RunFluid(const TrafficWorkload& traffic, const RunOptions& options,
+                      RunResult& result) {
+  FlowTrafficOptions fluid;
+  fluid.progress = options.progress;
+  fluid.stop = options.stop;
+  auto report = RunFlowTraffic(*result.router, traffic, result.placement, fluid);
+  if (!report) return std::unexpected(report.error());
+  Timeline timeline;
+  timeline.status = report->status;
+  timeline.end = report->end;
+  timeline.events = report->events;
+  timeline.links = std::move(report->links);
+  timeline.flow.solves = report->solves;
+  timeline.flow.transfers_simulated = timeline.flow.transfers_represented = traffic.flows.size();
+  SummariseTimeline(std::move(timeline), options.all_links, result);
+  auto summary = std::make_shared<TrafficResult>(SummariseFlows(traffic, report->flows));
+  Finish(traffic, report->flows, std::move(summary), result);
+  return {};
+}
+
+// Problems of the messages without a place are those of the workload as a whole.
+Result<TrafficWorkload> MakeMessages(const TrafficInput& input, std::uint32_t ranks, Rate rate,
+                                     std::uint64_t seed) {
+  auto traffic = MakeTraffic(input.spec, ranks, rate, seed);
+  if (traffic) return traffic;
+  for (Diagnostic& problem : traffic.error()) {
+    if (!problem.where.file.empty()) continue;
+    problem.where = input.where;
+    problem.excerpt = input.excerpt;
+  }
+  return traffic;
+}
+
+}  // namespace
+
+Result<void> RunTraffic(const Scenario& scenario, const TrafficInput& input,
+                        const RunOptions& options, RunResult& result) {
+  const auto run = [&](const TrafficWorkload& traffic) {
+    return scenario.engine == EngineKind::kPacket ? RunPackets(scenario, traffic, options, result)
+                                                  : RunFluid(traffic, options, result);
+  };
+  if (input.messages) return run(*input.messages);
+  const auto ranks = static_cast<std::uint32_t>(result.placement.rank_count());
+  const auto made = MakeMessages(input, ranks, HostRate(*result.fabric), scenario.seed);
+  if (!made) return std::unexpected(made.error());
+  return run(*made);
+}
+
+}  // namespace trunkline

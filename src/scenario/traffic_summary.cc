@@ -1,0 +1,80 @@
+#include "scenario/traffic_summary.h"
+
+#include <algorithm>
+
+#include "trunkline/fabric/fabric.h"
+
+namespace trunkline {
+namespace {
+
+// How long measured flows took, in at most so many points.
+std::vector<CompletionPoint> Completion(const TrafficWorkload& traffic,
+                                        std::span<const FlowRecord> records) {
+  constexpr std::size_t kPoints = 200;
+  std::vector<double> times;
+  for (const FlowRecord& record : records) {
+    if (record.delivered == FlowRecord::kNot || record.posted < traffic.measure_from ||
+        record.posted >= traffic.measure_until) {
+      continue;
+    }
+    times.push_back((record.delivered - record.posted).seconds());
+  }
+  std::ranges::sort(times);
+  std::vector<CompletionPoint> points;
+  const std::size_t count = std::min(kPoints, times.size());
+  for (std::size_t i = 1; i <= count; ++i) {
+    const std::size_t rank = i * times.size() / count;
+    points.push_back({.fct_s = times[rank - 1],
+                      .share = static_cast<double>(rank) / static_cast<double>(times.size())});
+  }
+  return points;
+}
+
+}  // namespace
+
+TrafficResult SummariseFlows(const TrafficWorkload& traffic, std::span<const FlowRecord> records) {
+  TrafficResult out;
+  out.statistics = MeasureTraffic(traffic, records);
+  for (std::size_t j = 0; traffic.jobs.size() > 1 && j < traffic.jobs.size(); ++j) {
+    out.jobs.push_back(
+        {.name = traffic.jobs[j],
+         .statistics = MeasureTraffic(traffic, records, static_cast<std::uint16_t>(j))});
+  }
+  out.completion = Completion(traffic, records);
+  out.unposted = static_cast<std::uint64_t>(
+      std::ranges::count(records, FlowRecord::kNot, &FlowRecord::posted));
+  out.offered_load = traffic.offered_load;
+  out.saturation = JudgeSaturation(traffic, records);
+  return out;
+}
+
+Time TrafficBound(const TrafficWorkload& traffic, std::span<const FlowRecord> records,
+                  const RunResult& result) {
+  const Fabric& fabric = *result.fabric;
+  std::vector<Bytes> sent(traffic.ranks);
+  std::vector<Bytes> received(traffic.ranks);
+  Time bound;
+  for (std::size_t i = 0; i < traffic.flows.size(); ++i) {
+    const TrafficFlow& flow = traffic.flows[i];
+    sent[Index(flow.source)] += flow.bytes;
+    received[Index(flow.destination)] += flow.bytes;
+    if (records[i].posted == FlowRecord::kNot) continue;
+    bound = std::max(bound, flow.trigger == TrafficFlow::kNoTrigger ? flow.start + records[i].alone
+                                                                    : records[i].alone);
+  }
+  const double headers =
+      static_cast<double>((result.transport.mtu + result.transport.packet_overhead).count()) /
+      static_cast<double>(result.transport.mtu.count());
+  for (std::uint32_t r = 0; r < traffic.ranks; ++r) {
+    double rate = 0;
+    for (const LinkId link : fabric.out(result.placement.endpoint(RankId{r}))) {
+      rate += fabric.link(link).rate.bytes_per_second();
+    }
+    const auto most = static_cast<double>(std::max(sent[r], received[r]).count());
+    const double picoseconds = most * headers / rate * 1e12;
+    bound = std::max(bound, Time::Picoseconds(static_cast<std::int64_t>(picoseconds)));
+  }
+  return bound;
+}
+
+}  // namespace trunkline
