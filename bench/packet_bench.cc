@@ -1,6 +1,7 @@
 // A permutation through the packet engine, timed as a whole process.
 //
-//   packet_bench K BYTES [option…]      a k-ary fat tree of 100 Gb/s links, 1 us each
+//   packet_bench K BYTES [option…]      a k-ary fat tree of 100 Gb/s links, 1 us each; `cc=dcqcn`,
+//   …
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -46,6 +47,23 @@ void Print(const PacketReport& report) {
               static_cast<double>(usage.ru_maxrss) / 1024);
 }
 
+// A congestion control, and all that its default preset wants.
+bool Control(std::string_view name, SwitchModel& switches, PacketTransport& transport) {
+  const auto control = MakeCongestionControl(name, "", {}, Rate::GigabitsPerSecond(100));
+  if (!control) {
+    std::fputs(Format(control.error()[0]).c_str(), stderr);
+    return false;
+  }
+  switches.marking = control->marking;
+  transport.policy = control->policy;
+  transport.policy_parameters = control->parameters;
+  transport.notification_interval = control->notification_interval;
+  transport.ack_every = control->ack_every;
+  transport.path_selection = control->path_selection;
+  transport.packet_overhead += control->header;
+  return true;
+}
+
 int Main(int argc, char** argv) {
   const int k = std::atoi(argv[1]);
   const std::int64_t bytes = std::atoll(argv[2]);
@@ -78,6 +96,8 @@ int Main(int argc, char** argv) {
     if (option.starts_with("threads="))
       run.threads = static_cast<std::uint32_t>(std::atoi(argv[i] + 8));
     if (option == "any") transport.recovery = LossRecovery::kSelectiveRepeat;
+    if (option == "trim") switches.trimming = true;
+    if (option.starts_with("cc=") && !Control(option.substr(3), switches, transport)) return 2;
     if (option == "small") switches.buffer = Bytes(4'000'000);
     if (option == "ecn") switches.marking = MarkingCurve{Bytes(400'000), Bytes(1'600'000), 0.2};
   }

@@ -76,20 +76,30 @@ Preset ReadPreset(std::string_view name, Rate line_rate) {
   return preset;
 }
 
+// The policy that a preset's file names, without reading all of it: whoever wants one preset should
+// not pay for the others.
+std::string_view PolicyOf(const EmbeddedFile& file) {
+  constexpr std::string_view kKey = "\npolicy: ";
+  const std::string_view text = file.text();
+  const std::size_t at = text.find(kKey);
+  TL_CHECK(at != text.npos, "a preset without a policy", file.name);
+  const std::string_view rest = text.substr(at + kKey.size());
+  return rest.substr(0, rest.find('\n'));
+}
+
 // The default preset of a policy first, then the others by name.
-std::vector<CongestionPreset> PresetsOf(std::string_view policy, std::string_view first) {
-  std::vector<CongestionPreset> presets;
+std::vector<std::string> PresetsOf(std::string_view policy, std::string_view first) {
+  std::vector<std::string> presets;
   for (const EmbeddedFile& file : k_trunkline_transport_data_congestion.files) {
+    if (PolicyOf(file) != policy) continue;
     std::string_view name = file.name;
     name.remove_prefix(kFolder.size());
     name.remove_suffix(kSuffix.size());
-    const Preset preset = ReadPreset(name, kCatalogueRate);
-    if (preset.policy == policy) presets.push_back({std::string(name), preset.source});
+    presets.emplace_back(name);
   }
-  std::ranges::sort(presets, {}, [&](const CongestionPreset& preset) {
-    return std::pair(preset.name != first, preset.name);
-  });
-  TL_CHECK(first.empty() == presets.empty() && (first.empty() || presets[0].name == first),
+  std::ranges::sort(presets, {},
+                    [&](const std::string& name) { return std::pair(name != first, name); });
+  TL_CHECK(first.empty() == presets.empty() && (first.empty() || presets[0] == first),
            "a policy without its default preset", policy);
   return presets;
 }
@@ -154,17 +164,9 @@ Result<CongestionControl> Make(std::string_view preset_name,
   Diagnostics problems;
   if (!preset_name.empty()) preset = ReadPreset(preset_name, line_rate);
   for (const CongestionOverride& value : preset.values) {
-    const auto problem = Set<Policy>(value, values);
-    // A preset scaled to a link so slow or fast that it leaves the range is the user's to mend.
-    if (problem) problems.push_back(*problem);
-  }
-  if (!problems.empty()) {
-    // What an override replaces does not matter.
-    std::erase_if(problems, [&](const Diagnostic& problem) {
-      return std::ranges::any_of(overrides, [&](const CongestionOverride& each) {
-        return problem.message.starts_with(each.name + " of ");
-      });
-    });
+    // A preset scaled to a very slow or fast link may leave the range: the user's to mend.
+    if (std::ranges::count(overrides, value.name, &CongestionOverride::name) != 0) continue;
+    if (const auto problem = Set<Policy>(value, values)) problems.push_back(*problem);
   }
   for (const CongestionOverride& value : overrides) {
     if (const auto problem = Set<Policy>(value, values)) problems.push_back(*problem);
@@ -185,60 +187,66 @@ Result<CongestionControl> Make(std::string_view preset_name,
 
 template <typename Policy>
 CongestionPolicyInfo Info() {
-  CongestionPolicyInfo info{.name = Policy::kName,
-                            .summary = Policy::kSummary,
-                            .parameters = {},
-                            .presets = PresetsOf(Policy::kName, Policy::kDefaultPreset)};
+  CongestionPolicyInfo info{
+      .name = Policy::kName, .summary = Policy::kSummary, .parameters = {}, .presets = {}};
+  for (const std::string& name : PresetsOf(Policy::kName, Policy::kDefaultPreset)) {
+    Preset preset = ReadPreset(name, kCatalogueRate);
+    TL_CHECK(preset.policy == Policy::kName, "a preset of another policy", name);
+    info.presets.push_back({name, std::move(preset.source)});
+  }
   auto made = Make<Policy>(Policy::kDefaultPreset, {}, kCatalogueRate);
   TL_CHECK(made.has_value(), "a default preset that does not work", info.name);
   info.parameters = std::move(made->values);
   return info;
 }
 
-using Maker = Result<CongestionControl> (*)(std::string_view, std::span<const CongestionOverride>,
-                                            Rate);
+// One of the type list, for those who know its name only.
+struct Entry {
+  std::string_view name;
+  std::string_view default_preset;
+  CongestionPolicyInfo (*info)();
+  Result<CongestionControl> (*make)(std::string_view, std::span<const CongestionOverride>, Rate);
+};
 
-// The policies of a type list, as a table of information and one of makers.
 template <typename List>
 struct Registry;
 template <typename... Policies>
 struct Registry<std::tuple<Policies...>> {
-  static std::vector<CongestionPolicyInfo> Infos() { return {Info<Policies>()...}; }
-  static constexpr std::array<Maker, sizeof...(Policies)> kMakers = {&Make<Policies>...};
+  static constexpr std::array kEntries = {
+      Entry{Policies::kName, Policies::kDefaultPreset, &Info<Policies>, &Make<Policies>}...};
 };
-using All = Registry<congestion::Policies>;
-
-template <typename T>
-std::vector<std::string> Names(const std::vector<T>& things) {
-  std::vector<std::string> names;
-  for (const T& thing : things) names.push_back(thing.name);
-  return names;
-}
+constexpr auto& kEntries = Registry<congestion::Policies>::kEntries;
 
 }  // namespace
 
 const std::vector<CongestionPolicyInfo>& CongestionPolicies() {
-  static const std::vector<CongestionPolicyInfo> infos = All::Infos();
+  static const std::vector<CongestionPolicyInfo> infos = [] {
+    std::vector<CongestionPolicyInfo> all;
+    for (const Entry& entry : kEntries) all.push_back(entry.info());
+    return all;
+  }();
   return infos;
 }
 
 Result<CongestionControl> MakeCongestionControl(std::string_view name, std::string_view preset,
                                                 std::span<const CongestionOverride> overrides,
                                                 Rate line_rate) {
-  const auto& infos = CongestionPolicies();
-  const auto found = std::ranges::find(infos, name, &CongestionPolicyInfo::name);
-  if (found == infos.end()) {
+  const auto found = std::ranges::find(kEntries, name, &Entry::name);
+  if (found == kEntries.end()) {
+    std::vector<std::string> names;
+    for (const Entry& entry : kEntries) names.emplace_back(entry.name);
     return Error("TL1820", fmt::format("there is no congestion control '{}'", name),
-                 DidYouMean(name, Names(infos)));
+                 DidYouMean(name, names));
   }
-  const std::vector<std::string> presets = Names(found->presets);
-  if (preset.empty() && !presets.empty()) preset = presets[0];
-  if (!preset.empty() && std::ranges::find(presets, preset) == presets.end()) {
+  if (preset.empty() || preset == found->default_preset) {
+    return found->make(found->default_preset, overrides, line_rate);
+  }
+  const std::vector<std::string> presets = PresetsOf(name, found->default_preset);
+  if (std::ranges::count(presets, preset) == 0) {
     return Error("TL1821", fmt::format("congestion control {} has no preset '{}'", name, preset),
                  presets.empty() ? "it has none at all" : DidYouMean(preset, presets));
   }
-  return All::kMakers[static_cast<std::size_t>(found - infos.begin())](preset, overrides,
-                                                                       line_rate);
+  return found->make(preset, overrides, line_rate);
 }
 
 }  // namespace trunkline
