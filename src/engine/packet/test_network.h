@@ -54,14 +54,16 @@ class TestNetwork : public PacketApplication {
         shard(plant, *this, ShapeOf(plant).bucket, ShapeOf(plant).horizon) {}
 
   std::uint32_t Connect(std::uint32_t from, std::uint32_t to) {
-    const auto made = AddQueuePair(plant, router, paths, fabric.endpoints()[from],
-                                   fabric.endpoints()[to], plant.senders.size());
+    const auto index = static_cast<std::uint32_t>(plant.senders.size());
+    ReserveQueuePairs(plant, index + 1);
+    const auto made = SetUpQueuePair(plant, router, paths, index, fabric.endpoints()[from],
+                                     fabric.endpoints()[to]);
     EXPECT_TRUE(made.has_value());
-    links.push_back(made->links);
+    links.push_back(*made);
     delivered.emplace_back();
     acknowledged.emplace_back();
     failed.push_back(Time::Max());
-    return made->index;
+    return index;
   }
   // Runs until nothing is left to happen, or `limit`.
   void Run(Time limit = Time::Horizon()) { shard.Run(limit, UINT64_MAX); }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "engine/packet/check_traffic.h"
 #include "engine/packet/packet_network.h"
 #include "engine/packet/shard_set.h"
 #include "trunkline/base/check.h"
@@ -288,6 +289,7 @@ Result<PacketReport> RunPacketTraffic(const PacketInput& input, const TrafficWor
   Diagnostics problems = CheckPacketSettings(input.router.fabric(), input.router.options().policy,
                                              input.switches, input.transport);
   std::erase_if(problems, [](const Diagnostic& d) { return d.severity == Severity::kWarning; });
+  if (problems.empty()) problems = CheckPacketTraffic(input, traffic, placement);
   if (!problems.empty()) return std::unexpected(std::move(problems));
   TrafficRun run(input, traffic, placement, options);
   return run.Run();
