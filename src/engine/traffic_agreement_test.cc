@@ -8,6 +8,7 @@
 #include "trunkline/base/statistics.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/engine/traffic.h"
+#include "trunkline/transport/congestion_control.h"
 
 // The same traffic as packets and as fluid flows (design: within 3 % on lone flows and symmetric
 // single bottlenecks, the same header efficiency, no congestion control).
@@ -38,8 +39,11 @@ class Star {
     return *std::move(report);
   }
   [[nodiscard]] PacketReport AsPackets(const TrafficWorkload& traffic) const {
-    const SwitchModel switches;
-    auto report = RunPacketTraffic({router_, switches, transport_}, traffic, placement_, {});
+    return AsPackets(traffic, SwitchModel(), transport_);
+  }
+  [[nodiscard]] PacketReport AsPackets(const TrafficWorkload& traffic, const SwitchModel& switches,
+                                       const PacketTransport& transport) const {
+    auto report = RunPacketTraffic({router_, switches, transport}, traffic, placement_, {});
     EXPECT_TRUE(report.has_value()) << Format(report.error().front());
     return *std::move(report);
   }
@@ -173,6 +177,34 @@ TEST(TrafficLaws, ALinkSaturatesWhereItIsOfferedMoreThanItCarries) {
     // Of messages of one packet no part is under way, so what arrives is what the link carries.
     EXPECT_NEAR(packet->delivered_bytes / packet->offered_bytes, std::min(1 / load, 1.0), 0.02);
   }
+}
+
+// Under DCTCP, which needs marks and no notifications: raw flows do what flows without any
+// congestion control do, to the picosecond; others keep the queue below what those fill.
+TEST(TrafficLaws, RawFlowsAreHeldBackByNoCongestionControl) {
+  const Star star(9);
+  const auto control = MakeCongestionControl("dctcp", "", {}, kRate);
+  ASSERT_TRUE(control.has_value() && control->marking.has_value());
+  SwitchModel switches;
+  switches.marking = control->marking;
+  PacketTransport none;
+  none.ack_every = control->ack_every;
+  PacketTransport dctcp = none;
+  dctcp.policy = control->policy;
+  dctcp.policy_parameters = control->parameters;
+  TrafficSpec spec = SpecOf("incast", FlowSizes::Fixed(Bytes(2'000'000)));
+  const TrafficWorkload controlled = star.Traffic(spec);
+  spec.jobs[0].raw = true;
+  const TrafficWorkload raw = star.Traffic(spec);
+
+  const PacketReport free = star.AsPackets(controlled, switches, none);
+  const PacketReport raw_under = star.AsPackets(raw, switches, dctcp);
+  const PacketReport held = star.AsPackets(controlled, switches, dctcp);
+  for (std::size_t i = 0; i < free.flows.size(); ++i) {
+    EXPECT_EQ(raw_under.flows[i].delivered, free.flows[i].delivered);
+  }
+  EXPECT_EQ(raw_under.counters.pauses, free.counters.pauses);
+  EXPECT_GT(free.counters.marks, 2 * held.counters.marks);
 }
 
 }  // namespace

@@ -133,6 +133,7 @@ struct Sender {
   std::uint8_t state = kIdle;
   bool timer = false;   // a kTimeout is pending
   bool failed = false;  // retries are exceeded
+  bool raw = false;     // no congestion control holds it back
   std::uint8_t retries = 0;
   FlowControl control;
 };

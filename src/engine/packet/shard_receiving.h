@@ -18,10 +18,10 @@ void Shard<Queue, kFused>::Receive(std::uint32_t link, std::uint32_t id) {
       break;
     case PacketKind::kNotification: {
       const CongestionPolicy& policy = plant_.transport.policy;
-      if (policy.on_notification != nullptr) {
+      Sender& sender = plant_.senders[packet.queue_pair];
+      if (policy.on_notification != nullptr && !sender.raw) {
         policy.on_notification(plant_.transport.policy_parameters.get(),
-                               plant_.paths[packet.queue_pair], now(),
-                               plant_.senders[packet.queue_pair].control);
+                               plant_.paths[packet.queue_pair], now(), sender.control);
       }
       break;
     }

@@ -28,7 +28,7 @@ void Shard<Queue, kFused>::ReceiveAnswer(std::uint32_t id) {
   } else if (any_order_ && plant_.can_lose) {
     lost = Learn(sender, packet);
   }
-  if (packet.kind == PacketKind::kAck && plant_.transport.policy.on_ack != nullptr) {
+  if (packet.kind == PacketKind::kAck && plant_.transport.policy.on_ack != nullptr && !sender.raw) {
     TellAcknowledged(index, id, std::max(newly, 0));
   }
   if (lost != 0) TellLost(index, lost, false, trimmed);
@@ -64,8 +64,8 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::TellLost(std::uint32_t index, std::uint32_t packets, bool timeout,
                                     bool trimmed) {
   const CongestionPolicy& policy = plant_.transport.policy;
-  if (policy.on_loss == nullptr) return;
   Sender& sender = plant_.senders[index];
+  if (policy.on_loss == nullptr || sender.raw) return;
   policy.on_loss(plant_.transport.policy_parameters.get(), plant_.paths[index],
                  {.now = now(),
                   .timeout = timeout,

@@ -17,7 +17,7 @@ void Shard<Queue, kFused>::Append(std::uint32_t queue_pair, std::int64_t bytes,
                                   std::int64_t overhead) {
   Sender& sender = plant_.senders[queue_pair];
   const CongestionPolicy& policy = plant_.transport.policy;
-  if (sender.end == 0 && policy.start != nullptr) {
+  if (sender.end == 0 && policy.start != nullptr && !sender.raw) {
     policy.start(plant_.transport.policy_parameters.get(), plant_.paths[queue_pair], now(),
                  sender.control);
   }
@@ -229,7 +229,7 @@ void Shard<Queue, kFused>::Send(std::uint32_t index, std::uint32_t link, const F
   if (sender.control.window != INT64_MAX && !MaySend(sender)) packet.flags |= Packet::kAsks;
   ++counters_.packets.data;
   const std::uint16_t wire = packet.wire;
-  if (transport.policy.before_send != nullptr) {
+  if (transport.policy.before_send != nullptr && !sender.raw) {
     transport.policy.before_send(transport.policy_parameters.get(), plant_.paths[index], now(),
                                  wire, sender.control);
   }

@@ -203,6 +203,7 @@ Result<void> TrafficRun::SetUp(std::uint32_t index) {
                                     placement_.endpoint(flow.destination));
   if (!links) return std::unexpected(links.error());
   plant_.senders[index].traffic_class = flow.traffic_class;
+  plant_.senders[index].raw = flow.raw;
   report_.flows[index].alone = LoneTime(plant_, *links, flow.bytes);
   return {};
 }
