@@ -12,6 +12,8 @@
 #include "trunkline/fabric/build.h"
 #include "trunkline/fabric/catalog.h"
 #include "trunkline/transport/transport.h"
+#include "trunkline/workload/flow_sizes.h"
+#include "trunkline/workload/traffic.h"
 
 namespace trunkline {
 namespace {
@@ -85,6 +87,27 @@ std::string Transports() {
   return out + "  ideal        no headers and no latency of its own\n";
 }
 
+std::string Patterns() {
+  std::string out;
+  for (const TrafficPattern& pattern : TrafficPatterns()) {
+    out += fmt::format("  {}: {}\n", pattern.name, pattern.summary);
+    for (const TrafficKey& key : pattern.keys) {
+      const std::string fallback =
+          key.fallback.empty() ? "required" : fmt::format("default: {}", key.fallback);
+      out += fmt::format("      {:<18} {} ({})\n", key.name, key.summary, fallback);
+    }
+  }
+  return out;
+}
+
+std::string Sizes() {
+  std::string out;
+  for (const FlowSizesInfo& info : FlowSizeCatalog()) {
+    out += fmt::format("  {:<12} {}\n", info.name, info.summary);
+  }
+  return out;
+}
+
 struct Section {
   const char* kind;
   const char* title;
@@ -97,6 +120,8 @@ constexpr std::array kSections = {
     Section{"routing", "Routing policies", Routing},
     Section{"algorithms", "Collective algorithms", AlgorithmList},
     Section{"transports", "Transports", Transports},
+    Section{"patterns", "Traffic patterns and their keys", Patterns},
+    Section{"sizes", "Sizes of messages as measured", Sizes},
 };
 
 }  // namespace

@@ -94,14 +94,17 @@ struct Fault {
   const char* says;
 };
 
+void ExpectNamed(const Diagnostic& error, const Fault& fault) {
+  EXPECT_EQ(error.code, fault.code);
+  EXPECT_EQ(error.where.line, fault.line);
+  EXPECT_EQ(error.where.column, fault.column);
+  EXPECT_THAT(error.message, HasSubstr(fault.says));
+}
+
 class ConnectionMatrixFault : public ::testing::TestWithParam<Fault> {};
 
 TEST_P(ConnectionMatrixFault, IsNamedWithItsPlace) {
-  const Diagnostic error = OnlyError(std::string("Nodes 4\n") + GetParam().lines);
-  EXPECT_EQ(error.code, GetParam().code);
-  EXPECT_EQ(error.where.line, GetParam().line);
-  EXPECT_EQ(error.where.column, GetParam().column);
-  EXPECT_THAT(error.message, HasSubstr(GetParam().says));
+  ExpectNamed(OnlyError(std::string("Nodes 4\n") + GetParam().lines), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -251,13 +254,7 @@ TEST(FlowList, NumbersThePriorityGroupsThatAreUsed) {
 
 class FlowListFault : public ::testing::TestWithParam<Fault> {};
 
-TEST_P(FlowListFault, IsNamedWithItsPlace) {
-  const Diagnostic error = OnlyError(GetParam().lines);
-  EXPECT_EQ(error.code, GetParam().code);
-  EXPECT_EQ(error.where.line, GetParam().line);
-  EXPECT_EQ(error.where.column, GetParam().column);
-  EXPECT_THAT(error.message, HasSubstr(GetParam().says));
-}
+TEST_P(FlowListFault, IsNamedWithItsPlace) { ExpectNamed(OnlyError(GetParam().lines), GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(
     Lines, FlowListFault,

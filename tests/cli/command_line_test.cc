@@ -74,7 +74,8 @@ TEST(CommandLine, ExplainsCodesTermsAndAlgorithms) {
 TEST(CommandLine, ListsTheCatalogue) {
   const Outcome all = RunTrunkline({"catalog"});
   EXPECT_EQ(all.status, 0);
-  for (const char* name : {"dgx-h100", "rail-optimized", "ring", "rocev2", "adaptive"}) {
+  for (const char* name :
+       {"dgx-h100", "rail-optimized", "ring", "rocev2", "adaptive", "incast", "web-search"}) {
     EXPECT_THAT(all.out, HasSubstr(name));
   }
   const Outcome nodes = RunTrunkline({"catalog", "nodes"});
