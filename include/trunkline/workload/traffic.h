@@ -28,7 +28,8 @@ struct TrafficFlow {
   std::uint32_t when_received = kNoTrigger;  // activated when its last byte arrives
   std::uint8_t traffic_class = 0;            // data class: priority or virtual lane
   bool raw = false;                          // no congestion control holds it back
-  std::uint16_t job = 0;                     // index into TrafficWorkload::jobs
+  bool read = false;      // the destination reads it: a request goes to the source first
+  std::uint16_t job = 0;  // index into TrafficWorkload::jobs
 };
 
 // Starts flows when others have ended.

@@ -58,6 +58,42 @@ TEST(LoneFlow, UsesEtaOfItsLinkUnderHpcc) {
   }
 }
 
+// --- Kinds of flows in a workload ---------------------------------------------------------------
+
+TEST(TrafficFlows, TakeTheirLoneTimeReadOrRaw) {
+  const Fabric fabric = Crossbar(3, k100Gb, Time::Microseconds(1));
+  const Router router(fabric, {.policy = RoutingPolicy::kEcmp});
+  const auto placement = PackedPlacement(fabric, 3);
+  ASSERT_TRUE(placement.has_value());
+  SwitchModel switches;
+  switches.marking = MarkingCurve{Bytes(0), Bytes(1), 1};
+  PacketTransport transport = TransportUnder("dctcp", "", k100Gb, {{"initial_window", 0.01}});
+  TrafficFlow flow;
+  flow.source = RankId{0};
+  flow.destination = RankId{1};
+  flow.bytes = Bytes(1'000'000);
+  for (const bool read : {false, true}) {
+    flow.raw = true;
+    flow.read = read;
+    TrafficWorkload traffic;
+    traffic.ranks = 3;
+    traffic.flows = {flow};
+    const auto raw = RunPacketTraffic({router, switches, transport}, traffic, *placement, {});
+    ASSERT_TRUE(raw.has_value());
+    const Time request = (Time::Microseconds(1) + TransferTime(Bytes(84), k100Gb)) * 2;
+    EXPECT_EQ(raw->flows[0].delivered, raw->flows[0].alone);
+    EXPECT_EQ(raw->flows[0].delivered,
+              Time::Microseconds(2) + TransferTime(Bytes(1'000'000 + 245 * 82), k100Gb) +
+                  TransferTime(Bytes(576 + 82), k100Gb) + (read ? request : Time()) +
+                  TransferTime(Bytes(4096 - 576), k100Gb));
+    traffic.flows[0].raw = false;
+    const auto controlled =
+        RunPacketTraffic({router, switches, transport}, traffic, *placement, {});
+    ASSERT_TRUE(controlled.has_value());
+    EXPECT_GT(controlled->flows[0].delivered, raw->flows[0].delivered);
+  }
+}
+
 // --- Many flows on one bottleneck ---------------------------------------------------------------
 
 struct Shared {

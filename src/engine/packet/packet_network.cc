@@ -228,6 +228,16 @@ Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes by
   return arrived + plant.transport.message_overhead;
 }
 
+Time RequestTime(const Plant& plant, std::span<const std::uint32_t> links) {
+  const auto bytes = static_cast<std::uint32_t>(plant.transport.ack_bytes.count());
+  Time time;
+  for (const std::uint32_t link : links) {
+    const std::uint32_t back = link ^ 1U;
+    time += Time::Picoseconds(plant.details[back].wire.Duration(bytes) + plant.cables[back].delay);
+  }
+  return time;
+}
+
 QueueShape ShapeOf(const Plant& plant) {
   // About eight events a bucket when every port is busy.
   constexpr double kEventsPerBucket = 8;

@@ -32,6 +32,9 @@ void ReserveQueuePairs(Plant& plant, std::uint32_t count);
 // pipeline of links, full packets before it.
 [[nodiscard]] Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes bytes);
 
+// From the departure of a read's request to its arrival on the idle path, against `links`.
+[[nodiscard]] Time RequestTime(const Plant& plant, std::span<const std::uint32_t> links);
+
 // Bucket width and horizon that suit a plant's event queue.
 struct QueueShape {
   Time bucket;

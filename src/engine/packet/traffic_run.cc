@@ -15,7 +15,7 @@ namespace {
 
 class TrafficRun;
 
-// The flows of one shard: posts those whose source is there, and notes what becomes of those that
+// The flows of one shard: posts those that begin there, and notes what becomes of those that
 // touch it. A flow's record has fields of its sender and of its receiver, so shards never write the
 // same one.
 class TrafficAgent : public PacketApplication {
@@ -66,6 +66,10 @@ class TrafficRun {
 
   [[nodiscard]] DeviceId source(const TrafficFlow& flow) const {
     return placement_.endpoint(flow.source);
+  }
+  // Where a flow is posted: at its source, or where it is read.
+  [[nodiscard]] DeviceId poster(const TrafficFlow& flow) const {
+    return placement_.endpoint(flow.read ? flow.destination : flow.source);
   }
   [[nodiscard]] std::uint32_t Threads() const;
   Result<void> SetUp(std::uint32_t flow);
@@ -123,7 +127,13 @@ void TrafficAgent::Post(std::uint32_t flow, Time now) {
     }
   }
   run_.report_.flows[flow].posted = now;
-  run_.shards_.shard(shard_).Post(flow, run_.traffic_.flows[flow].bytes.count());
+  const TrafficFlow& what = run_.traffic_.flows[flow];
+  auto& shard = run_.shards_.shard(shard_);
+  if (what.read) {
+    shard.PostRead(flow, what.bytes.count());
+  } else {
+    shard.Post(flow, what.bytes.count());
+  }
 }
 
 void TrafficAgent::OnDelivered(std::uint32_t flow, Time now) {
@@ -187,7 +197,7 @@ TrafficRun::TrafficRun(const PacketInput& input, const TrafficWorkload& traffic,
   }
   for (std::uint32_t i = 0; i < flows; ++i) {
     if (traffic.flows[i].trigger != TrafficFlow::kNoTrigger) continue;
-    agents_[shards_.shard_of(source(traffic.flows[i]))]->AddFlow(i);
+    agents_[shards_.shard_of(poster(traffic.flows[i]))]->AddFlow(i);
   }
   shards_.Start(applications);
 }
@@ -205,6 +215,7 @@ Result<void> TrafficRun::SetUp(std::uint32_t index) {
   plant_.senders[index].traffic_class = flow.traffic_class;
   plant_.senders[index].raw = flow.raw;
   report_.flows[index].alone = LoneTime(plant_, *links, flow.bytes);
+  if (flow.read) report_.flows[index].alone += RequestTime(plant_, *links);
   return {};
 }
 
@@ -252,7 +263,10 @@ void TrafficRun::AddUnfinished() {
     ended += agent->ended();
     report_.end = std::max(report_.end, agent->last_delivery());
   }
+  const std::size_t failures = failed.size();
   std::ranges::sort(failed);
+  const auto twice = std::ranges::unique(failed);  // reads: at either end
+  failed.erase(twice.begin(), twice.end());
   for (const std::uint32_t index : failed) {
     const TrafficFlow& flow = traffic_.flows[index];
     report_.stuck.push_back(
@@ -261,7 +275,7 @@ void TrafficRun::AddUnfinished() {
                     index, Humanize(flow.bytes), Index(flow.source), Index(flow.destination),
                     Humanize(report_.flows[index].failed), input_.transport.retry_limit + 1));
   }
-  if (ended - failed.size() < traffic_.flows.size() && report_.status == RunStatus::kFinished) {
+  if (ended - failures < traffic_.flows.size() && report_.status == RunStatus::kFinished) {
     report_.status = RunStatus::kUnfinished;
     report_.end = std::max(report_.end, shards_.end());
   }
