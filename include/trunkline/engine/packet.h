@@ -45,7 +45,9 @@ struct PacketCounters {
   std::uint64_t data_drops = 0;  // of those, data that still had its payload
   std::uint64_t trims = 0;
   std::uint64_t marks = 0;
-  std::uint64_t pauses = 0;
+  std::uint64_t pauses = 0;          // PAUSE frames
+  std::uint64_t pause_repeats = 0;   // of those, to prolong one
+  std::uint64_t pause_expiries = 0;  // pauses that ended because none was repeated in time
   std::uint64_t resumes = 0;
   std::uint64_t retransmissions = 0;
   std::uint64_t refused = 0;  // data that came again or, under go-back-N, out of order
@@ -65,12 +67,27 @@ struct PacketLinkUse {
   std::uint32_t max_queue_bytes = 0;
 };
 
+// A class of a link whose receiver paused it.
+struct PacketPause {
+  // A class of an output of that receiver, where packets of the input waited.
+  struct Cause {
+    LinkId output{};
+    double share = 0;  // of the input's bytes that queued when it was paused
+  };
+  LinkId link{};
+  std::uint8_t traffic_class = 0;
+  std::uint64_t pauses = 0;   // repeats apart
+  Time paused;                // how long its sender stood still
+  std::vector<Cause> causes;  // largest first
+};
+
 struct PacketReport {
   RunStatus status = RunStatus::kFinished;
   Time end;  // of the last delivery
   std::uint64_t events = 0;
   PacketCounters counters;
   std::vector<PacketLinkUse> links;  // by link id
+  std::vector<PacketPause> pauses;   // by link id and class
   std::vector<FlowRecord> flows;
   // What did not finish, and why, for people; empty when all did.
   std::vector<std::string> stuck;

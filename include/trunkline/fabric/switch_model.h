@@ -32,6 +32,9 @@ struct PauseModel {
   Bytes resume{3072};    // XON: this far below XOFF
   // What may still come in after a PAUSE was sent, by port; none: from rate, cable and MTU.
   std::optional<Bytes> headroom;
+  // How long a PAUSE holds, in quanta of 512 bit times of the link (IEEE 802.3, Annex 31B). It is
+  // repeated at half of this time for as long as it is meant.
+  std::uint16_t quanta = 65'535;
 };
 
 struct SwitchModel {

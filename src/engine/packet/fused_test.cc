@@ -55,10 +55,19 @@ std::string Simulate(const SmallRun& run) {
   }
   const PacketCounters c = shard.counters();
   seen += fmt::format(
-      "hops {} {} {} drops {} trims {} marks {} pauses {} {} again {} {} timeouts {} "
+      "hops {} {} {} drops {} trims {} marks {} pauses {} {} {} {} again {} {} timeouts {} "
       "failures {} bytes {}\n",
-      c.hops.data, c.hops.ack, c.hops.control, c.drops, c.trims, c.marks, c.pauses, c.resumes,
-      c.retransmissions, c.refused, c.timeouts, c.failures, c.delivered_bytes);
+      c.hops.data, c.hops.ack, c.hops.control, c.drops, c.trims, c.marks, c.pauses, c.pause_repeats,
+      c.pause_expiries, c.resumes, c.retransmissions, c.refused, c.timeouts, c.failures,
+      c.delivered_bytes);
+  for (std::size_t i = 0; i < plant.pauses.size(); ++i) {
+    if (plant.pauses[i].until == 0) continue;
+    seen +=
+        fmt::format("pause {} past {} until {}\n", i, plant.pauses[i].past, plant.pauses[i].until);
+  }
+  for (const auto& [queues, bytes] : shard.pause_causes()) {
+    seen += fmt::format("pause {} for {}: {}\n", queues.first, queues.second, bytes);
+  }
   for (std::size_t i = 0; i < plant.ports.size(); ++i) {
     if (plant.ports[i].packets == 0) continue;
     seen += fmt::format("link {} bytes {} queue {}\n", i, plant.ports[i].wire_bytes,

@@ -114,7 +114,11 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
   plant.details.resize(links);
   const std::size_t queues = links * switches.classes;
   plant.queues.resize(queues);
-  if (switches.loss_control == LossControl::kPause) plant.ingress.resize(queues);
+  if (switches.loss_control == LossControl::kPause) {
+    plant.ingress.resize(queues);
+    plant.pauses.resize(queues);
+    plant.pausers.resize(queues);
+  }
   if (switches.loss_control == LossControl::kCredits) plant.lanes.resize(queues);
   const Bytes frame = transport.mtu + transport.packet_overhead;
   for (std::size_t i = 0; i < links; ++i) {

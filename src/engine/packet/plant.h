@@ -86,6 +86,20 @@ struct Ingress {
 };
 static_assert(sizeof(Ingress) == 16);
 
+// The sender of a (link, class) under PFC.
+struct Pause {
+  std::int64_t since = 0;  // when it began
+  std::int64_t until = 0;  // when it expires unless it is repeated
+  std::int64_t past = 0;   // ps that earlier ones took
+  bool timer = false;      // a kRefresh is pending for its expiry
+};
+
+// The receiver of a (link, class) under PFC.
+struct Pauser {
+  std::int64_t told = 0;  // when it sent the newest PAUSE
+  bool timer = false;     // a kRefresh is pending for the next
+};
+
 struct Switch {
   std::int64_t pool = 0;         // bytes shared by all ports
   std::int64_t used = 0;         // of it; includes frames that have left unless `exact`
@@ -230,6 +244,8 @@ struct Plant {
   std::vector<PortDetails> details;  // by link
   std::vector<PacketQueue> queues;   // [link x classes + class]
   std::vector<Ingress> ingress;      // [link x classes + class]; kPause only
+  std::vector<Pause> pauses;         // [link x classes + class]; kPause only
+  std::vector<Pauser> pausers;       // [link x classes + class]; kPause only
   std::vector<Lane> lanes;           // [link x classes + class]; kCredits only
   std::vector<Switch> switches;
   std::vector<std::uint32_t> switch_ports;

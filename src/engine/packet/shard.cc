@@ -7,6 +7,7 @@
 #include "engine/packet/shard_buffers.h"
 #include "engine/packet/shard_crossing.h"
 #include "engine/packet/shard_forwarding.h"
+#include "engine/packet/shard_pausing.h"
 #include "engine/packet/shard_receiving.h"
 #include "engine/packet/shard_recovery.h"
 #include "engine/packet/shard_sending.h"
@@ -23,7 +24,7 @@ void Shard<Queue, kFused>::Handle(const PacketEvent& event) {
       OnPortDone(event.entity());
       break;
     case PacketEventKind::kRefresh:
-      OnRefresh(event.entity());
+      OnRefresh(event.entity(), event.payload());
       break;
     case PacketEventKind::kTimeout:
       OnTimeout(event.entity(), event.payload());

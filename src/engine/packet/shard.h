@@ -2,10 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/packet/calendar_queue.h"
+#include "engine/packet/deadlock.h"
 #include "engine/packet/packet.h"
 #include "engine/packet/path_chooser.h"
 #include "engine/packet/plant.h"
@@ -30,6 +33,10 @@ class PacketApplication {
   // A moment asked for by PostAt.
   virtual void OnPost(std::uint32_t entity, Time now) = 0;
 };
+
+// Bytes in a queue of an output when an input was paused, by [link x classes + class] of both: the
+// input's is first. Summed over every 64th pause of an input, and its first ones.
+using PauseCauses = std::map<std::pair<std::size_t, std::size_t>, std::uint64_t>;
 
 // Part of a fabric, whole switches and endpoints, and the events there.
 //
@@ -126,6 +133,11 @@ class Shard {
 
   [[nodiscard]] Time now() const { return Time::Picoseconds(now_); }
   [[nodiscard]] PacketCounters counters() const;
+  // Which queues held the bytes of inputs when these were paused.
+  [[nodiscard]] const PauseCauses& pause_causes() const { return pause_causes_; }
+  // Adds what packets in this shard's switches hold at `at` and where they queue. REQUIRES:
+  // CatchUpTo(at).
+  void ListWaits(Time at, std::vector<Wait>& waits) const;
   // Arrivals, timers and posts so far; not the ends of frames, which only some ports need.
   [[nodiscard]] std::uint64_t events() const { return events_; }
   // When the last of these was.
@@ -165,7 +177,7 @@ class Shard {
   void Mark(const Port& port, std::uint32_t link, Packet& packet);
   void StartTelemetry(std::uint32_t id);
 
-  // shard_buffers.h: room, PAUSE and credits.
+  // shard_buffers.h: room and credits.
   void Drop(std::uint32_t id);
   bool Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out);
   bool AdmitPausing(std::uint32_t link, std::uint32_t id);
@@ -174,14 +186,25 @@ class Shard {
   void BeExact(Switch& at);
   void Free(Port& port);
   void CatchUpAll(const Switch& at);
-  void SendPause(std::uint32_t link, std::uint32_t traffic_class, bool pause);
-  void OnPause(std::uint32_t link, const Packet& packet);
-  void OnRefresh(std::uint32_t link);
   [[nodiscard]] bool Fits(const Switch& at, const Ingress& ingress, std::uint32_t bytes) const;
   [[nodiscard]] bool TakeCredit(std::uint32_t link, const Packet& packet);
   void ReturnCredit(const Packet& packet, std::uint32_t link, std::int64_t time);
   void NoteReturn(std::uint32_t link, std::uint32_t traffic_class, std::uint32_t bytes,
                   std::int64_t known);
+
+  // shard_pausing.h: priority flow control.
+  static constexpr std::uint32_t kExpiry = 8;  // added to the class in a kRefresh's payload
+  void SendPause(std::uint32_t link, std::uint32_t traffic_class, bool pause);
+  void OnPause(std::uint32_t link, const Packet& packet);
+  void Resume(std::uint32_t link, std::uint32_t traffic_class);
+  void OnRefresh(std::uint32_t link, std::uint32_t what);
+  void RepeatPause(std::uint32_t link, std::uint32_t traffic_class);
+  void ExpirePause(std::uint32_t link, std::uint32_t traffic_class);
+  void NoteCauses(std::uint32_t link, std::uint32_t traffic_class);
+  [[nodiscard]] std::int64_t PauseTime(std::uint32_t link) const {
+    constexpr std::uint32_t kQuantum = 512 / 8;
+    return plant_.details[link].wire.Duration(plant_.switches_model.pause.quanta * kQuantum);
+  }
 
   // shard_crossing.h: what leaves for other shards.
   void Export(std::uint32_t link, std::uint32_t id, std::int64_t arrival);
@@ -261,6 +284,7 @@ class Shard {
   std::vector<Recovery> recoveries_;
   std::vector<Reader> readers_;
   std::vector<PathChooser> choosers_;
+  PauseCauses pause_causes_;
   std::vector<Telemetry> telemetry_;       // by packet; empty: the policy needs none
   std::vector<Telemetry> last_telemetry_;  // by queue pair: of its newest acknowledgement
   std::vector<PacketMessage> messages_;

@@ -68,6 +68,7 @@ bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t id) {
     ++ingress.pauses;
     ++at.paused;
     BeExact(at);
+    NoteCauses(link, packet.traffic_class);
     SendPause(link, packet.traffic_class, true);
   }
   return true;
@@ -168,64 +169,6 @@ void Shard<Queue, kFused>::Free(Port& port) {
   if (at.paused == 0) at.exact = false;
   SendPause(held.ingress, held.traffic_class, false);
 }
-
-// Tells the sender of `link` to stop or go on with a class: a frame ahead of all others.
-template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::SendPause(std::uint32_t link, std::uint32_t traffic_class, bool pause) {
-  constexpr std::uint16_t kPauseWire = 84;  // a minimal Ethernet frame, preamble and gap
-  const std::uint32_t back = link ^ 1U;
-  const std::uint32_t id = packets_.Take();
-  Packet& frame = packets_[id];
-  frame = Packet();
-  frame.kind = pause ? PacketKind::kPause : PacketKind::kResume;
-  frame.psn = 1U << traffic_class;
-  frame.wire = kPauseWire;
-  frame.traffic_class = control_;
-  ++counters_.packets.control;
-  ++(pause ? counters_.pauses : counters_.resumes);
-  Port& port = ports_[back];
-  // Ahead of everything but PAUSE frames that wait already, whose order counts.
-  PacketQueue& queue = plant_.queues[plant_.QueueOf(back, control_)];
-  const auto bit = static_cast<std::uint8_t>(1U << control_);
-  if ((port.waiting & bit) == 0) queue = PacketQueue();
-  std::uint32_t before = PacketPool::kNone;
-  std::uint32_t after = queue.head;
-  while (after != PacketPool::kNone && packets_[after].kind >= PacketKind::kPause) {
-    before = std::exchange(after, packets_[after].next);
-  }
-  frame.next = after;
-  if (before == PacketPool::kNone) {
-    queue.head = id;
-  } else {
-    packets_[before].next = id;
-  }
-  if (after == PacketPool::kNone) queue.tail = id;
-  port.waiting = static_cast<std::uint8_t>(port.waiting | bit);
-  port.queued_bytes += frame.wire;
-  SetWake(back, std::max(now_, port.busy_until));
-}
-
-template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::OnPause(std::uint32_t link, const Packet& packet) {
-  const std::uint32_t back = link ^ 1U;
-  if (due_[back] != 0) CatchUp(back);
-  Port& port = ports_[back];
-  if (packet.kind == PacketKind::kPause) {
-    port.paused = static_cast<std::uint8_t>(port.paused | packet.psn);
-    return;
-  }
-  port.paused = static_cast<std::uint8_t>(port.paused & ~packet.psn);
-  if (port.busy_until <= now_) {
-    Serve(back);
-  } else if (CatchesUp(back)) {
-    due_[back] = port.waiting != 0 ? 1 : 0;
-  } else {
-    SetWake(back, port.busy_until);
-  }
-}
-
-template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::OnRefresh(std::uint32_t /*link*/) {}
 
 // Takes room in the next buffer for a packet that may leave now; else has the port woken when
 // there may be some.

@@ -57,8 +57,7 @@ void ShardSet::Run(Time until, const std::function<bool()>& stop) {
   } else {
     RunTogether(until, stop);
   }
-  Time next = Time::Max();
-  for (const auto& shard : shards_) next = std::min(next, shard->next_time());
+  const Time next = next_time();
   end_ = next >= until && next != Time::Max() ? until : last_event();
   for (const auto& shard : shards_) shard->CatchUpTo(end_);
 }
@@ -95,6 +94,31 @@ void ShardSet::RunTogether(Time until, const std::function<bool()>& stop) {
   work(0);
 }
 
+Time ShardSet::next_time() const {
+  Time next = Time::Max();
+  for (const auto& shard : shards_) next = std::min(next, shard->next_time());
+  return next;
+}
+
+std::vector<std::size_t> ShardSet::FindDeadlock(Time at) {
+  std::size_t queue = 0;
+  while (queue < plant_.queues.size() && !IsBlocked(plant_, queue)) ++queue;
+  if (queue == plant_.queues.size()) return {};
+  std::vector<Wait> waits;
+  for (const auto& shard : shards_) {
+    shard->CatchUpTo(at);
+    shard->ListWaits(at, waits);
+  }
+  return trunkline::FindDeadlock(plant_, std::move(waits));
+}
+
+PauseCauses ShardSet::pause_causes() const {
+  PauseCauses all;
+  for (const auto& shard : shards_)
+    all.insert(shard->pause_causes().begin(), shard->pause_causes().end());
+  return all;
+}
+
 PacketCounters ShardSet::counters() const {
   PacketCounters sum;
   for (const auto& shard : shards_) {
@@ -105,6 +129,8 @@ PacketCounters ShardSet::counters() const {
     sum.trims += part.trims;
     sum.marks += part.marks;
     sum.pauses += part.pauses;
+    sum.pause_repeats += part.pause_repeats;
+    sum.pause_expiries += part.pause_expiries;
     sum.resumes += part.resumes;
     sum.retransmissions += part.retransmissions;
     sum.refused += part.refused;

@@ -35,8 +35,15 @@ class ShardSet {
   // then, between windows.
   void Run(Time until, const std::function<bool()>& stop);
 
+  // The next event's time; Time::Max() when nothing is left to happen.
+  [[nodiscard]] Time next_time() const;
+  // The cycle of a deadlock at `at` (engine/packet/deadlock.h); empty: there is none. REQUIRES:
+  // Run(at, …) has handled all events before.
+  [[nodiscard]] std::vector<std::size_t> FindDeadlock(Time at);
+
   // Over all shards.
   [[nodiscard]] PacketCounters counters() const;
+  [[nodiscard]] PauseCauses pause_causes() const;
   [[nodiscard]] std::uint64_t events() const;
   [[nodiscard]] Time last_event() const;  // that any result counts
   // When the run ended: at its limit or, with nothing left to happen, at the last event.

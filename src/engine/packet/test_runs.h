@@ -67,6 +67,11 @@ inline SmallRun MakeSmallRun(std::uint64_t seed) {
   if (draw.Chance(2)) run.switches.marking = MarkingCurve{Bytes(8'000), Bytes(40'000), 0.5};
   if (run.switches.classes == 3 && draw.Chance(2)) run.switches.weights = {3, 1};
 
+  // Short pauses are repeated, and some of these expire.
+  if (draw.Chance(2)) {
+    run.switches.pause.quanta = static_cast<std::uint16_t>(40 + draw.Below(2'000));
+  }
+
   run.transport.mtu = Bytes(draw.Chance(2) ? 4096 : 1000);
   run.transport.ack_every = 1 + draw.Below(16);
   run.transport.retransmit_timeout = Time::Microseconds(100);

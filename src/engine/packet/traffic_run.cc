@@ -74,7 +74,9 @@ class TrafficRun {
   [[nodiscard]] std::uint32_t Threads() const;
   Result<void> SetUp(std::uint32_t flow);
   bool Stop();
+  void RunShards();
   void AddLinks();
+  void AddPauses();
   void AddUnfinished();
 
   const PacketInput& input_;
@@ -86,6 +88,7 @@ class TrafficRun {
   ShardSet shards_;
   std::vector<std::unique_ptr<TrafficAgent>> agents_;  // by shard
   std::vector<std::uint32_t> activations_;             // by trigger
+  bool stopped_ = false;
   PacketReport report_;
 };
 
@@ -235,7 +238,29 @@ bool TrafficRun::Stop() {
   if (options_.stop != nullptr && options_.stop->stop_requested()) {
     report_.status = RunStatus::kInterrupted;
   }
-  return failed || report_.status == RunStatus::kInterrupted;
+  stopped_ = failed || report_.status == RunStatus::kInterrupted;
+  return stopped_;
+}
+
+// Runs the shards, with a look for a deadlock every millisecond where switches hold packets back.
+void TrafficRun::RunShards() {
+  constexpr Time kBetweenLooks = Time::Microseconds(1000);
+  const auto stop = [this] { return Stop(); };
+  if (plant_.switches_model.loss_control == LossControl::kLossy) {
+    shards_.Run(options_.until, stop);
+    return;
+  }
+  for (Time next = shards_.next_time(); next < options_.until; next = shards_.next_time()) {
+    const Time look = kBetweenLooks * (next.ps() / kBetweenLooks.ps() + 1);
+    shards_.Run(std::min(look, options_.until), stop);
+    if (stopped_) return;
+    const auto cycle = shards_.FindDeadlock(std::min(look, options_.until));
+    if (cycle.empty()) continue;
+    report_.status = RunStatus::kDeadlocked;
+    report_.end = look;
+    report_.stuck.push_back(DescribeDeadlock(input_.router.fabric(), plant_, cycle));
+    return;
+  }
 }
 
 void TrafficRun::AddLinks() {
@@ -251,6 +276,35 @@ void TrafficRun::AddLinks() {
       use.pauses += plant_.ingress[plant_.QueueOf(static_cast<std::uint32_t>(i), c)].pauses;
     }
     report_.links.push_back(use);
+  }
+}
+
+// REQUIRES: report_.end is set.
+void TrafficRun::AddPauses() {
+  const std::size_t classes = plant_.switches_model.classes;
+  const PauseCauses causes = shards_.pause_causes();
+  for (std::size_t queue = 0; queue < plant_.pauses.size(); ++queue) {
+    if (plant_.ingress[queue].pauses == 0) continue;
+    const Pause& pause = plant_.pauses[queue];
+    PacketPause use{.link = LinkId(queue / classes),
+                    .traffic_class = static_cast<std::uint8_t>(queue % classes),
+                    .pauses = plant_.ingress[queue].pauses,
+                    .paused = Time::Picoseconds(pause.past),
+                    .causes = {}};
+    if ((plant_.ports[queue / classes].paused >> use.traffic_class & 1) != 0) {
+      use.paused += std::max(report_.end - Time::Picoseconds(pause.since), Time());
+    }
+    std::uint64_t sum = 0;
+    const auto first = causes.lower_bound({queue, 0});
+    const auto last = causes.lower_bound({queue + 1, 0});
+    for (auto cause = first; cause != last; ++cause) sum += cause->second;
+    for (auto cause = first; cause != last; ++cause) {
+      use.causes.push_back(
+          {.output = LinkId(cause->first.second / classes),
+           .share = static_cast<double>(cause->second) / static_cast<double>(sum)});
+    }
+    std::ranges::stable_sort(use.causes, std::greater(), &PacketPause::Cause::share);
+    report_.pauses.push_back(std::move(use));
   }
 }
 
@@ -286,7 +340,7 @@ Result<PacketReport> TrafficRun::Run() {
     if (auto done = SetUp(i); !done) return std::unexpected(done.error());
   }
   for (const auto& agent : agents_) agent->Begin();
-  shards_.Run(options_.until, [this] { return Stop(); });
+  RunShards();
   for (const auto& agent : agents_) {
     if (!agent->problems().empty()) return std::unexpected(agent->problems());
   }
@@ -294,6 +348,7 @@ Result<PacketReport> TrafficRun::Run() {
   report_.events = shards_.events();
   report_.counters = shards_.counters();
   AddLinks();
+  AddPauses();
   return std::move(report_);
 }
 

@@ -1,0 +1,179 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "engine/packet/shard.h"
+
+// Priority flow control (IEEE 802.1Q, clause 36): a switch that runs out of room for an input's
+// class tells the sender to stop for a time, and repeats it before that time is over.
+namespace trunkline {
+
+// Tells the sender of `link` to stop or go on with a class: a frame ahead of all others.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::SendPause(std::uint32_t link, std::uint32_t traffic_class, bool pause) {
+  constexpr std::uint16_t kPauseWire = 84;  // a minimal Ethernet frame, preamble and gap
+  const std::uint32_t back = link ^ 1U;
+  if (pause) {
+    Pauser& pauser = plant_.pausers[plant_.QueueOf(link, traffic_class)];
+    pauser.told = now_;
+    if (!std::exchange(pauser.timer, true)) {
+      queue_.Push(PacketEvent::Make(now_ + PauseTime(back) / 2, PacketEventKind::kRefresh, link,
+                                    traffic_class));
+    }
+  }
+  const std::uint32_t id = packets_.Take();
+  Packet& frame = packets_[id];
+  frame = Packet();
+  frame.kind = pause ? PacketKind::kPause : PacketKind::kResume;
+  frame.psn = 1U << traffic_class;
+  frame.wire = kPauseWire;
+  frame.traffic_class = control_;
+  ++counters_.packets.control;
+  ++(pause ? counters_.pauses : counters_.resumes);
+  Port& port = ports_[back];
+  // Ahead of everything but PAUSE frames that wait already, whose order counts.
+  PacketQueue& queue = plant_.queues[plant_.QueueOf(back, control_)];
+  const auto bit = static_cast<std::uint8_t>(1U << control_);
+  if ((port.waiting & bit) == 0) queue = PacketQueue();
+  std::uint32_t before = PacketPool::kNone;
+  std::uint32_t after = queue.head;
+  while (after != PacketPool::kNone && packets_[after].kind >= PacketKind::kPause) {
+    before = std::exchange(after, packets_[after].next);
+  }
+  frame.next = after;
+  if (before == PacketPool::kNone) {
+    queue.head = id;
+  } else {
+    packets_[before].next = id;
+  }
+  if (after == PacketPool::kNone) queue.tail = id;
+  port.waiting = static_cast<std::uint8_t>(port.waiting | bit);
+  port.queued_bytes += frame.wire;
+  SetWake(back, std::max(now_, port.busy_until));
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::OnPause(std::uint32_t link, const Packet& packet) {
+  const std::uint32_t back = link ^ 1U;
+  if (due_[back] != 0) CatchUp(back);
+  Port& port = ports_[back];
+  const auto traffic_class = static_cast<std::uint32_t>(std::countr_zero(packet.psn));
+  const auto bit = static_cast<std::uint8_t>(packet.psn);
+  if (packet.kind == PacketKind::kResume) {
+    if ((port.paused & bit) != 0) Resume(back, traffic_class);
+    return;
+  }
+  Pause& pause = plant_.pauses[plant_.QueueOf(back, traffic_class)];
+  pause.until = now_ + PauseTime(back);
+  if ((port.paused & bit) == 0) pause.since = now_;
+  port.paused = static_cast<std::uint8_t>(port.paused | bit);
+  if (!std::exchange(pause.timer, true)) {
+    queue_.Push(
+        PacketEvent::Make(pause.until, PacketEventKind::kRefresh, back, kExpiry + traffic_class));
+  }
+}
+
+// A port that has caught up goes on with a class.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Resume(std::uint32_t link, std::uint32_t traffic_class) {
+  Port& port = ports_[link];
+  Pause& pause = plant_.pauses[plant_.QueueOf(link, traffic_class)];
+  port.paused = static_cast<std::uint8_t>(port.paused & ~(1U << traffic_class));
+  pause.past += now_ - pause.since;
+  if (port.busy_until <= now_) {
+    Serve(link);
+  } else if (CatchesUp(link)) {
+    due_[link] = port.waiting != 0 ? 1 : 0;
+  } else {
+    SetWake(link, port.busy_until);
+  }
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::OnRefresh(std::uint32_t link, std::uint32_t what) {
+  if (what < kExpiry) {
+    RepeatPause(link, what);
+  } else {
+    ExpirePause(link, what - kExpiry);
+  }
+}
+
+// Half of a pause's time is over at the receiver of `link`.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::RepeatPause(std::uint32_t link, std::uint32_t traffic_class) {
+  const std::size_t queue = plant_.QueueOf(link, traffic_class);
+  Pauser& pauser = plant_.pausers[queue];
+  pauser.timer = false;
+  if (!plant_.ingress[queue].paused) return;
+  const std::int64_t next = pauser.told + PauseTime(link ^ 1U) / 2;
+  if (next > now_) {  // of a PAUSE that was sent since
+    pauser.timer = true;
+    queue_.Push(PacketEvent::Make(next, PacketEventKind::kRefresh, link, traffic_class));
+    return;
+  }
+  ++counters_.pause_repeats;
+  SendPause(link, traffic_class, true);
+}
+
+// The time of a pause may be over at the sender of `link`.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::ExpirePause(std::uint32_t link, std::uint32_t traffic_class) {
+  Pause& pause = plant_.pauses[plant_.QueueOf(link, traffic_class)];
+  pause.timer = false;
+  if ((ports_[link].paused & (1U << traffic_class)) == 0) return;
+  if (pause.until > now_) {
+    pause.timer = true;
+    queue_.Push(
+        PacketEvent::Make(pause.until, PacketEventKind::kRefresh, link, kExpiry + traffic_class));
+    return;
+  }
+  ++counters_.pause_expiries;
+  if (due_[link] != 0) CatchUp(link);
+  Resume(link, traffic_class);
+}
+
+// Adds up which queues of its switch hold the bytes of an input that is being paused: the first
+// times that they double in number, and every 64th time, since it takes a look at all of them.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::NoteCauses(std::uint32_t link, std::uint32_t traffic_class) {
+  const std::size_t from = plant_.QueueOf(link, traffic_class);
+  const std::uint32_t pauses = plant_.ingress[from].pauses;
+  if (!std::has_single_bit(pauses) && pauses % 64 != 0) return;
+  const Switch& at = switches_[cables_[link].to_switch];
+  for (std::uint32_t i = 0; i < at.port_count; ++i) {
+    const std::uint32_t out = plant_.switch_ports[at.first_port + i];
+    if ((ports_[out].waiting & (1U << traffic_class)) == 0) continue;
+    const std::size_t queue = plant_.QueueOf(out, traffic_class);
+    std::uint64_t bytes = 0;
+    for (std::uint32_t id = plant_.queues[queue].head; id != PacketPool::kNone;
+         id = packets_[id].next) {
+      if (packets_[id].ingress == link) bytes += packets_[id].wire;
+    }
+    if (bytes != 0) pause_causes_[{from, queue}] += bytes;
+  }
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::ListWaits(Time at, std::vector<Wait>& waits) const {
+  for (std::uint32_t link = 0; link < due_.size(); ++link) {
+    const Port& port = ports_[link];
+    if (port.at_switch == kNoIndex || cables_[link].from_shard != id_) continue;
+    if (port.held.bytes != 0 && port.busy_until > at.ps()) {
+      waits.push_back({plant_.QueueOf(port.held.ingress, port.held.traffic_class), Wait::kNothing});
+    }
+    for (std::uint32_t c = 0; c < classes_; ++c) {
+      if ((port.waiting & (1U << c)) == 0) continue;
+      const std::size_t queue = plant_.QueueOf(link, c);
+      for (std::uint32_t id = plant_.queues[queue].head; id != PacketPool::kNone;
+           id = packets_[id].next) {
+        if (packets_[id].kind >= PacketKind::kPause) continue;
+        const Wait wait{plant_.QueueOf(packets_[id].ingress, c), queue};
+        if (waits.empty() || !(waits.back() == wait)) waits.push_back(wait);
+      }
+    }
+  }
+}
+
+}  // namespace trunkline
