@@ -11,6 +11,7 @@
 #include "trunkline/collective/algorithm.h"
 #include "trunkline/fabric/build.h"
 #include "trunkline/fabric/catalog.h"
+#include "trunkline/transport/congestion_control.h"
 #include "trunkline/transport/transport.h"
 #include "trunkline/workload/flow_sizes.h"
 #include "trunkline/workload/traffic.h"
@@ -87,6 +88,22 @@ std::string Transports() {
   return out + "  ideal        no headers and no latency of its own\n";
 }
 
+std::string Congestion() {
+  std::string out;
+  for (const CongestionPolicyInfo& policy : CongestionPolicies()) {
+    out += fmt::format("  {}: {}\n", policy.name, policy.summary);
+    for (const CongestionPreset& preset : policy.presets) {
+      out += fmt::format("      preset {:<20} {}\n", preset.name, preset.source);
+    }
+    for (const CongestionParameter& parameter : policy.parameters) {
+      out += fmt::format("      {:<18} {} (default at 100 Gb/s: {:g}{})\n", parameter.name,
+                         parameter.meaning, parameter.value,
+                         parameter.unit == "1" ? "" : " " + parameter.unit);
+    }
+  }
+  return out;
+}
+
 std::string Patterns() {
   std::string out;
   for (const TrafficPattern& pattern : TrafficPatterns()) {
@@ -120,6 +137,7 @@ constexpr std::array kSections = {
     Section{"routing", "Routing policies", Routing},
     Section{"algorithms", "Collective algorithms", AlgorithmList},
     Section{"transports", "Transports", Transports},
+    Section{"congestion", "Congestion controls, their presets and parameters", Congestion},
     Section{"patterns", "Traffic patterns and their keys", Patterns},
     Section{"sizes", "Sizes of messages as measured", Sizes},
 };

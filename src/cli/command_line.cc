@@ -49,13 +49,17 @@ void AddSet(CLI::App& app, std::vector<Assignment>& assignments) {
 }
 
 void AddRunFlags(CLI::App& app, RunFlags& flags) {
-  Assign(app, flags.assignments, "--engine", "engine", "analytic or flow");
+  Assign(app, flags.assignments, "--engine", "engine", "analytic, flow or packet");
   AddSet(app, flags.assignments);
   Assign(app, flags.assignments, "--seed", "seed", "Seed of every random choice");
   app.add_flag("--json", flags.json, "Print one JSON document instead of text");
   app.add_flag("--explain", flags.explain, "Show each figure with its formula and numbers");
   app.add_option("--out", flags.out, "Write report.html, trace.json and result.json to a folder");
-  app.add_option("--threads", flags.threads, "Worker threads")->check(CLI::Range(1, 1024));
+  app.add_option("--threads", flags.threads, "Worker threads, of the packet engine")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--repeat", flags.repeat, "Runs, each with the next seed: means and intervals")
+      ->check(CLI::Range(1, 10'000));
+  app.add_flag("--all-links", flags.all_links, "Every link in the result, not the worst 1,000");
   app.add_flag_callback(
       "--no-fold", [&flags] { flags.fold = false; }, "Simulate every rank, congruent or not");
   app.add_flag_callback(
@@ -82,7 +86,8 @@ void DefineRun(CLI::App& root, RunCommand& run) {
       "  trunkline run examples/llama3.1-70b-512xh100.yaml --out report --explain\n"
       "  trunkline run examples/llama3.1-70b-512xh100.yaml --set workload.training.parallel.pp=8 "
       "--set workload.training.parallel.dp=8\n"
-      "  trunkline run examples/llama3.1-70b-512xh100.yaml --engine analytic --json\n");
+      "  trunkline run examples/llama3.1-70b-512xh100.yaml --engine analytic --json\n"
+      "  trunkline run examples/permutation-roce.yaml --repeat 10\n");
 }
 
 // The flags of `collective` in the order in which nccl-tests and its users think of them.
@@ -144,8 +149,8 @@ void DefineFabric(CLI::App& root, FabricCommand& fabric) {
 void DefineCatalog(CLI::App& root, CatalogCommand& catalog) {
   CLI::App& app = *root.add_subcommand("catalog", "List what is built in");
   app.add_option("kind", catalog.kind,
-                 "nodes, accelerators, fabrics, routing, algorithms or "
-                 "transports; everything when left out");
+                 "nodes, accelerators, fabrics, routing, algorithms, transports, congestion, "
+                 "patterns or sizes; everything when left out");
   app.footer(
       "Examples:\n"
       "  trunkline catalog\n"
@@ -215,9 +220,6 @@ Result<void> CheckWords(const CLI::App& app, const std::vector<std::string>& arg
     if (!argument.starts_with("--") && !is_short) continue;
     // The value of a short flag may follow without a space: -b8.
     const std::string flag = argument.substr(0, is_short ? 2 : argument.find('='));
-    if (flag == "--repeat") {
-      return Error("TL1003", "--repeat comes later", "run with several values of --seed");
-    }
     const CLI::Option* option = app.get_subcommand(command)->get_option_no_throw(flag);
     if (option != nullptr && option->get_items_expected_max() == 0 && argument != flag) {
       return Error("TL1002", fmt::format("'{}': {} takes no value", argument, flag),

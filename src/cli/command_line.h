@@ -30,6 +30,8 @@ struct RunFlags {
   bool quiet = false;
   std::string out;  // folder; empty: none
   std::int64_t threads = 1;
+  std::int64_t repeat = 1;
+  bool all_links = false;
   bool fold = true;
   bool memo = true;
   Handshake handshake = Handshake::kEager;

@@ -41,6 +41,16 @@ void OnSignal(int /*signal*/) {
   _exit(kExitInterrupted);
 }
 
+// What is left of work of which `fraction` took `spent`; empty where that says nothing yet.
+std::string TimeLeft(double fraction, std::chrono::steady_clock::duration spent) {
+  constexpr double kTelling = 0.02;
+  if (fraction < kTelling || fraction >= 1) return "";
+  const double seconds = std::chrono::duration<double>(spent).count() * (1 - fraction) / fraction;
+  if (seconds < 90) return fmt::format(", {:.0f} s left", seconds);
+  return seconds < 5400 ? fmt::format(", {:.0f} min left", seconds / 60)
+                        : fmt::format(", {:.1f} h left", seconds / 3600);
+}
+
 }  // namespace
 
 void PrintResult(std::string_view text) {
@@ -86,17 +96,24 @@ void ConsoleProgress::Update(double fraction, std::string_view what) {
   next_ = now + (terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
   const std::string percent =
       fraction >= 0 ? fmt::format("{:3.0f} %", 100 * std::min(fraction, 1.0)) : "";
+  const std::string left = TimeLeft(fraction, now - begin_);
   if (!terminal_) {
-    fmt::print(stderr, "{} {}\n", percent, what);
+    fmt::print(stderr, "{} {}{}\n", percent, what, left);
     return;
   }
   constexpr int kWidth = 30;
   const int filled = static_cast<int>(kWidth * std::clamp(fraction, 0.0, 1.0));
-  fmt::print(stderr, "\r\033[K[{:<{}}] {} {}", std::string(static_cast<std::size_t>(filled), '='),
-             kWidth, percent, what);
+  fmt::print(stderr, "\r\033[K[{:<{}}] {} {}{}", std::string(static_cast<std::size_t>(filled), '='),
+             kWidth, percent, what, left);
   std::fflush(stderr);
   bar_shown_ = true;
 }
+
+void ConsoleProgress::Note(std::string_view text) {
+  if (!quiet_) PrintNote(text);
+}
+
+void TakeYourTime() { alarm(0); }
 
 StopToken& StopOnSignals() {
   struct sigaction action{};

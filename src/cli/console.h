@@ -24,12 +24,14 @@ class ConsoleProgress final : public ProgressSink {
   ConsoleProgress& operator=(const ConsoleProgress&) = delete;
 
   void Update(double fraction, std::string_view what) override;
+  void Note(std::string_view text) override;
 
  private:
   using Clock = std::chrono::steady_clock;
   bool quiet_;
   bool terminal_;
   bool bar_shown_ = false;
+  Clock::time_point begin_ = Clock::now();
   Clock::time_point next_;
 };
 
@@ -39,5 +41,7 @@ inline constexpr std::string_view kInterruptedNote =
 // From now on Ctrl-C (and SIGTERM) asks the run to stop through the returned token; a second one,
 // or a second without an answer, ends the process with kExitInterrupted.
 [[nodiscard]] StopToken& StopOnSignals();
+// The run has stopped as it was asked to: from here on only a second signal ends the process.
+void TakeYourTime();
 
 }  // namespace trunkline

@@ -48,12 +48,13 @@ Result<void> WriteFiles(const OutputFolder& folder, const RunResult& result) {
   return {};
 }
 
-void WarnAboutThreads(const RunFlags& flags) {
-  if (flags.threads == 1) return;
+void WarnAboutThreads(const RunFlags& flags, EngineKind engine) {
+  if (flags.threads == 1 || engine == EngineKind::kPacket) return;
   Diagnostic warning;
   warning.severity = Severity::kWarning;
   warning.code = "TL1004";
-  warning.message = fmt::format("--threads {}: this engine runs on one thread", flags.threads);
+  warning.message = fmt::format("--threads {}: the {} engine runs on one thread", flags.threads,
+                                ToString(engine));
   PrintDiagnostics({warning});
 }
 
@@ -71,21 +72,29 @@ int RunAndReport(const std::string& path, const RunFlags& flags,
     if (!opened) return Refuse(opened.error());
     folder = std::move(*opened);
   }
-  WarnAboutThreads(flags);
+  WarnAboutThreads(flags, scenario->engine);
   Result<RunResult> result = [&] {
     ConsoleProgress progress(flags.quiet);
     RunOptions options;
     options.fold = flags.fold;
     options.memo = flags.memo;
     options.handshake = flags.handshake;
+    options.threads = static_cast<std::uint32_t>(flags.threads);
+    options.repeat = static_cast<std::uint32_t>(flags.repeat);
+    options.all_links = flags.all_links;
     options.progress = &progress;
     options.stop = &stop;
     return RunScenario(*scenario, options);
   }();
-  if (stop.stop_requested() || (result && result->status == RunStatus::kInterrupted)) {
-    return Interrupted();
-  }
+  const bool interrupted =
+      stop.stop_requested() || (result && result->status == RunStatus::kInterrupted);
+  // Of traffic, what has happened so far stands by itself; half a step or collective does not.
+  if (interrupted && !(result && result->traffic)) return Interrupted();
   if (!result) return Refuse(result.error());
+  if (interrupted) {
+    TakeYourTime();
+    PrintNote("interrupted: the figures cover what ran");
+  }
   PrintDiagnostics(result->warnings);
   PrintResult(flags.json ? RenderJson(*result) : render(*result));
   if (flags.explain && !flags.json) PrintResult("\n" + RenderExplain(*result));
@@ -94,7 +103,7 @@ int RunAndReport(const std::string& path, const RunFlags& flags,
       return Refuse(written.error());
     }
   }
-  return ExitStatus(*result);
+  return interrupted ? kExitInterrupted : ExitStatus(*result);
 }
 
 }  // namespace trunkline

@@ -127,6 +127,13 @@ Figure BusiestLink(const RunResult& result) {
 Question ExplainDataPath(const RunResult& result) {
   Question q{
       "Data transport", "How do bytes move without the CPU and without extra copies?", "", {}};
+  if (result.traffic) {
+    q.answer =
+        "Each message has a queue pair: the NIC cuts it into packets and hears from the receiver's "
+        "what arrived. No CPU touches the bytes; what software adds at either end is not in these "
+        "figures.";
+    return q;
+  }
   const bool direct = !result.router || result.router->options().gpudirect == GpuDirect::kOn;
   q.answer = direct ? "GPUDirect RDMA is on: the NIC reads and writes GPU memory over PCIe."
                     : "GPUDirect RDMA is off: every message is staged in host memory, once at "

@@ -195,6 +195,25 @@ void WriteExplanation(JsonWriter& json, const std::vector<Question>& questions) 
   });
 }
 
+void WriteRepeat(JsonWriter& json, const RepeatResult& repeat) {
+  json.BeginObject();
+  json.Key("seeds");
+  json.Values(repeat.seeds);
+  json.Key("figures");
+  json.Objects(repeat.figures, [&](const RepeatedFigure& figure) {
+    json.Field("name", figure.name);
+    json.Field("mean", figure.interval.mean);
+    if (figure.interval.half_width) {
+      json.Field("half_width_95", *figure.interval.half_width);
+    } else {
+      json.NullField("half_width_95");
+    }
+    json.Field("least", figure.least);
+    json.Field("most", figure.most);
+  });
+  json.EndObject();
+}
+
 void WriteHead(JsonWriter& json, const RunResult& result) {
   json.Field("schema", "trunkline.result/1");
   json.Field("title", result.title);
@@ -237,6 +256,7 @@ std::string RenderJson(const RunResult& result) {
   optional("collectives", training, [&] { WriteStepCollectives(json, result.step_collectives); });
   optional("rows", !result.rows.empty(), [&] { WriteRows(json, result.rows); });
   WriteTrafficFields(json, result);
+  optional("repeat", result.repeat.has_value(), [&] { WriteRepeat(json, *result.repeat); });
   field("link_classes", [&] { WriteLinkClasses(json, result); });
   field("links", [&] { WriteLinks(json, result); });
   json.Field("links_total", static_cast<std::uint64_t>(result.links_total));

@@ -60,15 +60,21 @@ void AddHead(Page& page, const RunResult& result) {
       fmt::format("{}; {} engine, seed {}", result.cluster_summary, result.engine, result.seed)));
   page.Line("");
   std::string remark;
-  if (result.status != RunStatus::kFinished) {
+  if (result.status == RunStatus::kSaturated) {
+    remark = "saturated: the network does not carry the load, and queues grow while it lasts";
+  } else if (result.status != RunStatus::kFinished) {
     remark = fmt::format("{}: the figures cover what ran", ToString(result.status));
   }
   page.Fact(result.iteration ? "step time" : "time", Humanize(result.time), remark);
   if (result.bound > Time()) {
+    const bool whole =
+        result.status == RunStatus::kFinished || result.status == RunStatus::kSaturated;
     page.Fact(
         "lower bound", Humanize(result.bound),
-        fmt::format("no run of this {} on this fabric is faster; this one takes {:.3f} times it",
-                    result.traffic ? "traffic" : "plan", Ratio(result.time, result.bound)));
+        !whole ? std::string("of the whole")
+               : fmt::format(
+                     "no run of this {} on this fabric is faster; this one takes {:.3f} times it",
+                     result.traffic ? "traffic" : "plan", Ratio(result.time, result.bound)));
   }
 }
 
@@ -167,8 +173,10 @@ void AddPercentiles(Table& table, const std::string& name, std::uint64_t count,
   table.Add(std::move(cells));
 }
 
+// Classes end at powers of ten.
 std::string SizesOf(const TrafficStatistics::SizeClass& entry) {
-  return fmt::format("  above {} up to {}", Humanize(entry.above), Humanize(entry.up_to));
+  if (entry.above == Bytes()) return fmt::format("  up to {}", ToString(entry.up_to));
+  return fmt::format("  above {} up to {}", ToString(entry.above), ToString(entry.up_to));
 }
 
 void AddStatistics(Page& page, const TrafficStatistics& statistics) {
@@ -224,6 +232,23 @@ void AddPackets(Page& page, const PacketCounters& counters) {
   add(counters.timeouts, "timeouts");
   page.Line(fmt::format("  {}", events.empty() ? "nothing marked, paused, dropped or sent again"
                                                : fmt::format("{}", fmt::join(events, ", "))));
+}
+
+void AddRepeat(Page& page, const RepeatResult& repeat) {
+  page.Heading(fmt::format("Over {} seeds, {} to {}; the rest is of the first", repeat.seeds.size(),
+                           repeat.seeds.front(), repeat.seeds.back()));
+  Table table({{"", Align::kLeft}, {"mean"}, {"± 95 %"}, {"least"}, {"most"}});
+  for (const RepeatedFigure& figure : repeat.figures) {
+    const bool time = figure.name.starts_with("time_s") || figure.name.starts_with("fct_s");
+    const auto cell = [&](double value) {
+      if (time) return Humanize(Time::FromSeconds(value));
+      return figure.name.starts_with("busbw") ? Bandwidth(value) : fmt::format("{:.4g}", value);
+    };
+    const auto& half = figure.interval.half_width;
+    table.Add({figure.name, cell(figure.interval.mean), half ? cell(*half) : "", cell(figure.least),
+               cell(figure.most)});
+  }
+  page.Add(table);
 }
 
 // Of each class of links the narrowest.
@@ -285,6 +310,7 @@ std::string RenderText(const RunResult& result, const TextOptions& options) {
     AddFlows(page, *result.traffic);
     if (result.traffic->counters) AddPackets(page, *result.traffic->counters);
   }
+  if (result.repeat) AddRepeat(page, *result.repeat);
   AddLinks(page, result, options.links);
   AddBlocked(page, result);
   if (const std::vector<std::string> advice = Advice(result); !advice.empty()) {

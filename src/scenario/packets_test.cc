@@ -174,7 +174,7 @@ TEST(Packets, NeverBeatsItsBoundAndSlowsNoFlowBelowOne) {
 // Eight hosts send 1 MB to one at 100 Gb/s: 8 MB and their headers over one cable.
 TEST(Packets, AnIncastTakesWhatItsCableTakes) {
   const RunResult result = RunWith({"workload.traffic={pattern: incast, senders: 8, size: 1 MB}",
-                                "cluster.transport.congestion_control=none"});
+                                    "cluster.transport.congestion_control=none"});
   ASSERT_EQ(result.status, RunStatus::kFinished);
   const double least = 8 * (1e6 + 245 * 82) / 12.5e9;
   EXPECT_GE(result.time.seconds(), least);

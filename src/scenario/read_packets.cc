@@ -12,8 +12,9 @@ namespace trunkline {
 namespace {
 
 // Of `cluster.fabric.switch` and `cluster.transport`: what only the packet engine reads.
-constexpr std::array kSwitchKeys = {"buffer", "cut_through", "classes",  "weights",     "pfc",
-                                    "ecn",    "vl",          "trimming", "egress_alpha"};
+constexpr std::array kSwitchKeys = {"buffer",       "cut_through", "classes",   "weights",
+                                    "pfc",          "ecn",         "vl",        "trimming",
+                                    "egress_alpha", "queue",       "frame_loss"};
 constexpr std::array kTransportKeys = {"congestion_control", "loss_recovery", "ack_every",
                                        "retransmit_timeout", "retry_limit"};
 
@@ -38,6 +39,8 @@ const std::vector<Blame>& Blames() {
       {"TL1809", {"fabric.switch.ecn", "transport.congestion_control"}},
       {"TL1810", {"fabric.switch.ecn", "fabric.switch.buffer", "fabric.switch"}},
       {"TL1812", {"transport.retransmit_timeout"}},
+      {"TL1814", {"fabric.switch.frame_loss"}},
+      {"TL1815", {"transport.congestion_control"}},
       {"TL1813", {"fabric.switch.pfc.alpha", "fabric.switch.egress_alpha"}},
   };
   return kBlames;
@@ -144,10 +147,11 @@ class PacketReader {
     for (const std::int64_t weight : weights) {
       switches_.weights.push_back(static_cast<std::uint8_t>(weight));
     }
+    map.Read("frame_loss", switches_.frame_loss, RealRange{0, 0.999});
     if (const auto ecn = map.Find("ecn")) ReadEcn(*ecn);
     if (infiniband()) {
       if (const auto lanes = map.Map("vl")) ReadBuffer(*lanes, switches_.lane_buffer);
-      for (const char* key : {"buffer", "pfc", "trimming", "egress_alpha"}) {
+      for (const char* key : {"buffer", "pfc", "trimming", "egress_alpha", "queue"}) {
         RefuseOf(map, key, "Ethernet switches, and InfiniBand has credits");
       }
       return;
@@ -157,13 +161,14 @@ class PacketReader {
     if (const auto pfc = map.Find("pfc")) ReadPfc(*pfc);
     const bool lossy = switches_.loss_control == LossControl::kLossy;
     if (!lossy) {
-      for (const char* key : {"trimming", "egress_alpha"}) {
+      for (const char* key : {"trimming", "egress_alpha", "queue"}) {
         RefuseOf(map, key, "switches that may drop packets (pfc: false)");
       }
       return;
     }
     map.Read("trimming", switches_.trimming);
     map.Read("egress_alpha", switches_.egress_alpha, RealRange{1e-6, 64});
+    map.Read("queue", switches_.queue);
   }
 
   static void ReadBuffer(const YamlMap& map, Bytes& buffer) {

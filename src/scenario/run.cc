@@ -217,17 +217,43 @@ Result<RunResult> RunOnce(const Scenario& scenario, const RunOptions& options) {
   return result;
 }
 
+// Progress of one of several runs is that of a part of the whole.
+class RepeatProgress final : public ProgressSink {
+ public:
+  RepeatProgress(ProgressSink* sink, std::uint32_t runs) : sink_(sink), runs_(runs) {}
+
+  void NextRun() { ++done_; }
+  void Update(double fraction, std::string_view what) override {
+    if (sink_ == nullptr) return;
+    const double all = fraction < 0 ? fraction : (done_ + fraction) / runs_;
+    sink_->Update(all, fmt::format("run {} of {}, {}", done_ + 1, runs_, what));
+  }
+  void Note(std::string_view text) override {
+    if (sink_ != nullptr && done_ == 0) sink_->Note(text);
+  }
+
+ private:
+  ProgressSink* sink_;
+  std::uint32_t runs_;
+  std::uint32_t done_ = 0;
+};
+
 }  // namespace
 
 Result<RunResult> RunScenario(const Scenario& scenario, const RunOptions& options) {
-  auto first = RunOnce(scenario, options);
-  if (!first || options.repeat <= 1) return first;
+  if (options.repeat <= 1) return RunOnce(scenario, options);
+  RepeatProgress progress(options.progress, options.repeat);
+  RunOptions once = options;
+  once.progress = &progress;
+  auto first = RunOnce(scenario, once);
+  if (!first) return first;
   std::vector<std::uint64_t> seeds = {scenario.seed};
   std::vector<Figures> runs = {FiguresOf(*first)};
   Scenario again = scenario;
   while (runs.size() < options.repeat && first->status != RunStatus::kInterrupted) {
     ++again.seed;
-    auto next = RunOnce(again, options);
+    progress.NextRun();
+    auto next = RunOnce(again, once);
     if (!next) return next;
     first->wall_s += next->wall_s;
     first->cpu_s += next->cpu_s;

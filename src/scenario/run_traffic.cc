@@ -44,7 +44,7 @@ double ExpectedHops(const TrafficWorkload& traffic, const RunResult& result, Byt
 std::string Count(double count) {
   if (count >= 1e9) return fmt::format("{:.3g} billion", count * 1e-9);
   if (count >= 1e6) return fmt::format("{:.3g} million", count * 1e-6);
-  return fmt::format("{:.0f}", count);
+  return count >= 1e3 ? fmt::format("{:.3g} thousand", count * 1e-3) : fmt::format("{:.0f}", count);
 }
 
 std::string Seconds(double seconds) {
@@ -92,13 +92,15 @@ Result<void> RunPackets(const Scenario& scenario, const TrafficWorkload& traffic
   const ClusterSpec& cluster = scenario.cluster;
   if (options.progress != nullptr) {
     const double hops = ExpectedHops(traffic, result, cluster.packet_transport.mtu);
-    options.progress->Note(fmt::format("{} messages, about {} packet-hops: {} at {} a second",
-                                       traffic.flows.size(), Count(hops),
-                                       Seconds(hops / kHopsPerSecond), Count(kHopsPerSecond)));
+    options.progress->Note(fmt::format(
+        "{} messages, about {} packet-hops{}: {} at {} a second", traffic.flows.size(), Count(hops),
+        options.repeat > 1 ? fmt::format(" x {} seeds", options.repeat) : "",
+        Seconds(hops * options.repeat / kHopsPerSecond), Count(kHopsPerSecond)));
   }
   PacketOptions packet;
   packet.seed = scenario.seed;
   packet.threads = options.threads;
+  result.threads = static_cast<int>(options.threads);
   packet.progress = options.progress;
   packet.stop = options.stop;
   auto report = RunPacketTraffic({*result.router, cluster.switches, cluster.packet_transport},
