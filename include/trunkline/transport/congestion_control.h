@@ -94,6 +94,9 @@ struct CongestionPolicy {
   bool needs_marks = false;      // switches mark
   bool needs_telemetry = false;  // switches write TelemetryHop
   bool acks_marks = false;       // a marked packet is acknowledged at once
+  // Rates may rise without news: a sender that waits for its pace asks before_send again after so
+  // long. 0: they do not.
+  Time reconsider = {};
   // A new queue pair at `now`.
   void (*start)(const void* parameters, const PathView&, Time now, FlowControl&) = nullptr;
   void (*on_ack)(const void* parameters, const PathView&, const AckView&, FlowControl&) = nullptr;

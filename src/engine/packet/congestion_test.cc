@@ -169,6 +169,30 @@ TEST(DcqcnFixedPoint, NotificationsArePaced) {
   EXPECT_LE(shared.counters.packets.control, 2U * (2'000 / 50 + 1));
 }
 
+// At 1 Mb/s a packet takes 33 ms. Whoever was cut so far still rises with its timer: from the
+// floor, after five halvings that gain 1 Mb/s in all, by half of 40, 80, … Mb/s every 55 us.
+TEST(DcqcnFixedPoint, SlowSendersRiseWithTheirTimer) {
+  TestNetwork network(Crossbar(2, k40Gb, Time::Microseconds(1)), {},
+                      TransportUnder("dcqcn", "", k40Gb));
+  const std::uint32_t qp = network.Connect(0, 1);
+  network.shard.Post(qp, 4'096);
+  network.Run();
+  const CongestionPolicy& policy = network.plant.transport.policy;
+  for (int i = 0; i < 40; ++i) {
+    policy.on_notification(network.plant.transport.policy_parameters.get(), network.plant.paths[qp],
+                           network.shard.now(), network.plant.senders[qp].control);
+  }
+  ASSERT_EQ(network.plant.senders[qp].control.rate, 1e6);
+  const Time cut = network.shard.now();
+  network.shard.Post(qp, 41'000);
+  network.Run();
+  ASSERT_EQ(network.delivered[qp].size(), 2U);
+  // 331 kb at a rate that is below 40 Mb/s x (n - 5) after n intervals takes more than 14 of them…
+  EXPECT_GT(network.delivered[qp][1] - cut, Time::Microseconds(14 * 55));
+  // …and with one above 20 Mb/s x (n - 6) less than 40.
+  EXPECT_LT(network.delivered[qp][1] - cut, Time::Microseconds(40 * 55));
+}
+
 struct Settled {
   const char* policy;
   std::vector<CongestionOverride> overrides;

@@ -142,7 +142,9 @@ struct Sender {
   std::uint32_t chooser = kNoIndex;   // its PathChooser, where it has one
   std::uint32_t requests = 0;         // reads that it has answered
   std::int64_t next_send = 0;         // pacing
+  std::int64_t pace_from = 0;         // when the packet left that next_send is of
   std::int64_t last_progress = 0;     // when an acknowledgement last moved `acked`
+  std::uint16_t pace_wire = 0;        // its bytes on the wire; 0: the rate does not matter
   std::uint8_t traffic_class = 0;
   std::uint8_t state = kIdle;
   bool timer = false;   // a kTimeout is pending

@@ -63,6 +63,7 @@ class Shard {
         frame_((plant.transport.mtu + plant.transport.packet_overhead).count()),
         packet_overhead_(plant.transport.packet_overhead.count()),
         message_overhead_(plant.transport.message_overhead.ps()),
+        reconsider_(plant.transport.policy.reconsider.ps()),
         loss_distance_(plant.transport.loss_distance.value_or(
             plant.forwarding == Forwarding::kSource ? 1 : kNoIndex)),
         any_order_(plant.transport.recovery == LossRecovery::kSelectiveRepeat),
@@ -222,7 +223,9 @@ class Shard {
   void Send(std::uint32_t index, std::uint32_t link, const Frame& frame);
   std::uint32_t Entropy(std::uint32_t index);
   void Ready(std::uint32_t index);
-  void Line(Nic& nic, std::uint32_t index, std::int64_t idle);
+  std::int64_t Line(Nic& nic, std::uint32_t index, std::int64_t idle);
+  void Pace(Sender& sender) const;
+  void Reconsider(std::uint32_t index);
   void AppendToRing(Nic& nic, std::uint32_t index);
   void PopRing(Nic& nic, std::uint8_t traffic_class);
   [[nodiscard]] bool MaySend(const Sender& sender) const;
@@ -297,6 +300,7 @@ class Shard {
   std::int64_t frame_;             // a full packet on the wire
   std::int64_t packet_overhead_;   // bytes
   std::int64_t message_overhead_;  // ps
+  std::int64_t reconsider_;        // CongestionPolicy::reconsider, ps
   std::uint32_t loss_distance_;    // PacketTransport::loss_distance; kNoIndex: gaps tell nothing
   bool any_order_;                 // receivers take packets in any order
   bool gaps_tell_;                 // packets overtaken are lost

@@ -42,7 +42,10 @@ void Shard<Queue, kFused>::Append(std::uint32_t queue_pair, std::int64_t bytes,
   sender.last_message = index;
   if (sender.message == kNoIndex) {
     sender.message = index;
-    if (overhead != 0) sender.next_send = std::max(sender.next_send, now_) + overhead;
+    if (overhead != 0) {
+      sender.next_send = std::max(sender.next_send, now_) + overhead;
+      sender.pace_wire = 0;
+    }
   }
   if (sender.unacknowledged == kNoIndex) sender.unacknowledged = index;
   Ready(queue_pair);
@@ -92,17 +95,40 @@ void Shard<Queue, kFused>::PopRing(Nic& nic, std::uint8_t traffic_class) {
   sender.state = Sender::kIdle;
 }
 
-// Into the ring if a sender's pace lets it send once its port is idle, else to wait for its time.
+// Into the ring if a sender's pace lets it send once its port is idle, else to wait for its time,
+// or to ask its policy again before: rates may rise without news. When the port is to look.
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::Line(Nic& nic, std::uint32_t index, std::int64_t idle) {
+std::int64_t Shard<Queue, kFused>::Line(Nic& nic, std::uint32_t index, std::int64_t idle) {
   Sender& sender = plant_.senders[index];
   if (sender.next_send <= idle) {
     AppendToRing(nic, index);
-  } else {
-    sender.state = Sender::kPaced;
-    nic.paced.push_back({sender.next_send, index});
-    std::ranges::push_heap(nic.paced, std::greater<>());
+    return idle;
   }
+  std::int64_t time = sender.next_send;
+  if (reconsider_ != 0 && sender.pace_wire != 0) time = std::min(time, idle + reconsider_);
+  sender.state = Sender::kPaced;
+  nic.paced.push_back({time, index});
+  std::ranges::push_heap(nic.paced, std::greater<>());
+  return time;
+}
+
+// Sets when a sender's pace lets it send again.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Pace(Sender& sender) const {
+  sender.next_send =
+      sender.pace_from +
+      static_cast<std::int64_t>(static_cast<double>(sender.pace_wire) * 8e12 / sender.control.rate);
+}
+
+// What timers have done to the rate of a sender that waits for its pace.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Reconsider(std::uint32_t index) {
+  Sender& sender = plant_.senders[index];
+  const PacketTransport& transport = plant_.transport;
+  if (sender.pace_wire == 0 || sender.raw) return;
+  transport.policy.before_send(transport.policy_parameters.get(), plant_.paths[index], now(), 0,
+                               sender.control);
+  Pace(sender);
 }
 
 // A sender may have something to send: in line at its NIC, and the NIC awake.
@@ -111,8 +137,7 @@ void Shard<Queue, kFused>::Ready(std::uint32_t index) {
   Sender& sender = plant_.senders[index];
   if (sender.state != Sender::kIdle || !MaySend(sender)) return;
   const std::int64_t idle = std::max(now_, ports_[sender.link].busy_until);
-  Line(plant_.nics[plant_.details[sender.link].nic], index, idle);
-  SetWake(sender.link, std::max(idle, sender.next_send));
+  SetWake(sender.link, Line(plant_.nics[plant_.details[sender.link].nic], index, idle));
 }
 
 // Sends one packet of the next queue pair that may; whether more could follow. Classes take turns,
@@ -123,8 +148,10 @@ bool Shard<Queue, kFused>::ServeNic(std::uint32_t link) {
   Nic& nic = plant_.nics[plant_.details[link].nic];
   while (!nic.paced.empty() && nic.paced.front().time <= now_) {
     std::ranges::pop_heap(nic.paced, std::greater<>());
-    AppendToRing(nic, nic.paced.back().sender);
+    const std::uint32_t index = nic.paced.back().sender;
     nic.paced.pop_back();
+    if (plant_.senders[index].next_send > now_) Reconsider(index);
+    Line(nic, index, now_);
   }
   std::uint8_t held = port.paused;  // classes that may not send: RESUME or a credit wakes the port
   while (const auto ready = static_cast<std::uint8_t>(nic.ready & ~held)) {
@@ -237,12 +264,14 @@ void Shard<Queue, kFused>::Send(std::uint32_t index, std::uint32_t link, const F
   const Port& port = ports_[link];
   if (frame.last && !frame.again) Notify(Notice::Kind::kSent, index, port.busy_until);
   const double line = static_cast<double>(plant_.paths[index].line_rate.bits_per_second());
-  sender.next_send = port.busy_until;
   if (sender.control.rate < line) {
-    sender.next_send =
-        now_ + static_cast<std::int64_t>(static_cast<double>(wire) * 8e12 / sender.control.rate);
+    sender.pace_from = now_ + overhead;
+    sender.pace_wire = wire;
+    Pace(sender);
+  } else {
+    sender.pace_wire = 0;
+    sender.next_send = port.busy_until + overhead;
   }
-  sender.next_send += overhead;
   if (!plant_.can_lose) return;
   if (frame.psn == sender.acked) sender.last_progress = now_;  // nothing older is under way
   if (!sender.timer) ArmTimer(index);

@@ -10,8 +10,8 @@ namespace trunkline::congestion {
 // receivers of marked packets send CNPs, on which a sender cuts its rate by alpha/2 (equations 1
 // and 2), and timer and byte counter raise it again in three stages (equations 3 and 4).
 //
-// Timers that ran out are caught up with when the next packet is sent or the next notification
-// comes: between the two nobody reads the rate.
+// Timers that ran out are caught up with when the next packet is sent, when a sender that waits for
+// its pace asks (once an interval) or when the next notification comes: nobody else reads the rate.
 struct Dcqcn {
   static constexpr const char* kName = "dcqcn";
   static constexpr const char* kSummary = "RoCEv2: marks, notifications (CNP), rate";
@@ -80,6 +80,7 @@ struct Dcqcn {
     policy.needs_marks = true;
     policy.needs_cnp = p.echo == 0;
     policy.acks_marks = p.echo != 0;
+    policy.reconsider = Time::Picoseconds(Picoseconds(p.increase_interval));
   }
 
   static void Start(const Parameters& p, const PathView& path, Time, FlowControl& flow) {
