@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trunkline/base/heap.h"
 #include "trunkline/base/random.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/fabric/build.h"
@@ -129,4 +130,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace trunkline
 
-int main(int argc, char** argv) { return trunkline::Main(argc, argv); }
+int main(int argc, char** argv) {
+  trunkline::PrepareHeap();
+  return trunkline::Main(argc, argv);
+}

@@ -71,10 +71,15 @@ class CalendarQueue {
     ++next_;
     --size_;
   }
-  // Whether the top is the first event of its bucket, and the bucket: all that a handler may want
-  // fetched into cache.
+  // Whether the top is the first event of its bucket; the bucket, sorted; and the bucket to come,
+  // as far as it is filled, in no order: what a handler may want fetched into cache.
   [[nodiscard]] bool first_of_bucket() const { return next_ == 0; }
   [[nodiscard]] std::span<const PacketEvent> bucket() const { return today_; }
+  [[nodiscard]] std::span<const PacketEvent> coming() const {
+    const std::int64_t next = NextOccupied();
+    if (next < 0) return {};
+    return buckets_[static_cast<std::size_t>(next & mask_)].events;
+  }
 
  private:
   struct Bucket {
@@ -109,6 +114,7 @@ class HeapQueue {
   void Pop();
   [[nodiscard]] bool first_of_bucket() const { return false; }
   [[nodiscard]] std::span<const PacketEvent> bucket() const { return {}; }
+  [[nodiscard]] std::span<const PacketEvent> coming() const { return {}; }
 
  private:
   std::vector<PacketEvent> heap_;

@@ -243,8 +243,8 @@ Time RequestTime(const Plant& plant, std::span<const std::uint32_t> links) {
 }
 
 QueueShape ShapeOf(const Plant& plant) {
-  // About eight events a bucket when every port is busy.
-  constexpr double kEventsPerBucket = 8;
+  // About sixteen events a bucket when every port is busy.
+  constexpr double kEventsPerBucket = 16;
   const auto frame =
       static_cast<std::uint32_t>((plant.transport.mtu + plant.transport.packet_overhead).count());
   double rate = 0;  // events a picosecond

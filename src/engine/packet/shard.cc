@@ -60,39 +60,50 @@ void Shard<Queue, kFused>::DeliverNotices() {
   notices_.clear();
 }
 
-// The events of a bucket touch packets, ports and buffers all over memory: fetching them together
-// hides most of the waiting.
+// Events touch packets, ports and buffers all over memory, most of which is not in cache. Fetching
+// for a whole bucket at once hides most of the waiting: packets one bucket ahead, …
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::Prefetch(std::span<const PacketEvent> bucket) const {
+void Shard<Queue, kFused>::PrefetchPackets(std::span<const PacketEvent> bucket) const {
   for (const PacketEvent& event : bucket) {
+    __builtin_prefetch(&cables_[event.entity()]);
     if (event.kind() == PacketEventKind::kArrival) {
       packets_.Prefetch(event.payload());
-      __builtin_prefetch(&plant_.cables[event.entity()]);
-      if (!plant_.ingress.empty()) {
-        __builtin_prefetch(&plant_.ingress[plant_.QueueOf(event.entity(), 0)], 1);
-      }
     } else if (event.kind() == PacketEventKind::kPortDone) {
-      __builtin_prefetch(&plant_.ports[event.entity()], 1);
+      __builtin_prefetch(&ports_[event.entity()], 1);
       __builtin_prefetch(&plant_.queues[plant_.QueueOf(event.entity(), 0)], 1);
     }
   }
-  if (plant_.forwarding != Forwarding::kSource) return;
+}
+
+// … and what their packets lead to when they are there.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::PrefetchPorts(std::span<const PacketEvent> bucket) const {
   for (const PacketEvent& event : bucket) {
+    const std::uint32_t link = event.entity();
     if (event.kind() != PacketEventKind::kArrival) {
-      const PacketQueue& queue = plant_.queues[plant_.QueueOf(event.entity(), 0)];
-      if (event.kind() == PacketEventKind::kPortDone && queue.head != PacketPool::kNone) {
-        packets_.Prefetch(queue.head);
-      }
+      if (event.kind() != PacketEventKind::kPortDone) continue;
+      const PacketQueue& queue = plant_.queues[plant_.QueueOf(link, 0)];
+      if (queue.head != PacketPool::kNone) packets_.Prefetch(queue.head);
       continue;
     }
-    if (plant_.cables[event.entity()].to_switch == kNoIndex) continue;
     const Packet& packet = packets_[event.payload()];
+    if (due_[link] != 0) {
+      __builtin_prefetch(&ports_[link], 1);
+      __builtin_prefetch(&plant_.queues[plant_.QueueOf(link, 0)], 1);
+    }
+    if (cables_[link].to_switch == kNoIndex) {
+      __builtin_prefetch(&plant_.receivers[packet.queue_pair], 1);
+      continue;
+    }
+    if (!plant_.ingress.empty()) {
+      __builtin_prefetch(&plant_.ingress[plant_.QueueOf(link, packet.traffic_class)], 1);
+    }
+    if (plant_.forwarding != Forwarding::kSource || packet.kind >= PacketKind::kPause) continue;
     const bool backward = (packet.flags & Packet::kBackward) != 0;
-    if (packet.kind >= PacketKind::kPause) continue;
     const std::uint32_t out = backward ? plant_.path_links[packet.path + packet.hop - 1U] ^ 1U
                                        : plant_.path_links[packet.path + packet.hop];
-    __builtin_prefetch(&plant_.ports[out], 1);
-    __builtin_prefetch(&plant_.ports[out].at_switch, 1);
+    __builtin_prefetch(&ports_[out], 1);
+    __builtin_prefetch(&cables_[out]);
   }
 }
 
@@ -102,7 +113,10 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
   while (handled < count && !queue_.empty()) {
     const PacketEvent event = queue_.Top();
     if (event.time >= limit.ps()) break;
-    if (queue_.first_of_bucket()) Prefetch(queue_.bucket());
+    if (queue_.first_of_bucket()) {
+      PrefetchPackets(queue_.coming());
+      PrefetchPorts(queue_.bucket());
+    }
     queue_.Pop();
     now_ = event.time;
     Handle(event);

@@ -149,7 +149,8 @@ class Shard {
   static constexpr std::int64_t kAlphaOne = 1 << 16;
 
   void Handle(const PacketEvent& event);
-  void Prefetch(std::span<const PacketEvent> bucket) const;
+  void PrefetchPackets(std::span<const PacketEvent> bucket) const;
+  void PrefetchPorts(std::span<const PacketEvent> bucket) const;
 
   // shard_forwarding.h: ports and switches.
   void OnArrival(std::uint32_t link, std::uint32_t id);
