@@ -71,6 +71,18 @@ std::int64_t CalendarQueue::NextOccupied() const {
   return -1;
 }
 
+std::uint32_t CalendarQueue::NewChunk(std::uint32_t previous) {
+  if (free_chunks_.empty()) {
+    free_chunks_.push_back(static_cast<std::uint32_t>(chunks_.size()));
+    chunks_.emplace_back();
+    previous_.push_back(0);
+  }
+  const std::uint32_t chunk = free_chunks_.back();
+  free_chunks_.pop_back();
+  previous_[chunk] = previous;
+  return chunk;
+}
+
 void CalendarQueue::Turn() {
   today_.clear();
   next_ = 0;
@@ -79,7 +91,16 @@ void CalendarQueue::Turn() {
   if (near >= 0 && near <= far) {
     current_ = near;
     const auto slot = static_cast<std::size_t>(near & mask_);
-    std::swap(today_, buckets_[slot].events);
+    Bucket& bucket = buckets_[slot];
+    for (std::uint32_t left = bucket.count; left > 0;) {
+      const std::uint32_t here = (left - 1) % kChunk + 1;
+      const auto events = std::span(chunks_[bucket.chunk].events).first(here);
+      today_.insert(today_.end(), events.begin(), events.end());
+      free_chunks_.push_back(bucket.chunk);
+      bucket.chunk = previous_[bucket.chunk];
+      left -= here;
+    }
+    bucket.count = 0;
     occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
   } else {
     current_ = far;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -49,10 +50,7 @@ class CalendarQueue {
   void Push(const PacketEvent& event) {
     const std::int64_t bucket = event.time >> shift_;
     if (bucket > current_ && bucket - current_ < bucket_count_) {
-      Bucket& into = buckets_[static_cast<std::size_t>(bucket & mask_)];
-      into.events.push_back(event);
-      occupied_[static_cast<std::size_t>(bucket & mask_) >> 6] |= std::uint64_t{1} << (bucket & 63);
-      ++size_;
+      Append(static_cast<std::size_t>(bucket & mask_), event);
       return;
     }
     PushElsewhere(event, bucket);
@@ -71,20 +69,42 @@ class CalendarQueue {
     ++next_;
     --size_;
   }
-  // Whether the top is the first event of its bucket; the bucket, sorted; and the bucket to come,
-  // as far as it is filled, in no order: what a handler may want fetched into cache.
+  // Whether the top is the first event of its bucket; the bucket, sorted; and some events of the
+  // bucket to come, in no order: what a handler may want fetched into cache.
   [[nodiscard]] bool first_of_bucket() const { return next_ == 0; }
   [[nodiscard]] std::span<const PacketEvent> bucket() const { return today_; }
   [[nodiscard]] std::span<const PacketEvent> coming() const {
     const std::int64_t next = NextOccupied();
     if (next < 0) return {};
-    return buckets_[static_cast<std::size_t>(next & mask_)].events;
+    const Bucket& bucket = buckets_[static_cast<std::size_t>(next & mask_)];
+    return std::span(chunks_[bucket.chunk].events).first((bucket.count - 1) % kChunk + 1);
   }
 
  private:
-  struct Bucket {
-    std::vector<PacketEvent> events;
+  static constexpr std::uint32_t kChunk = 8;
+
+  // Events live in chunks that are recycled last in first out: what is pending stays in cache,
+  // however long the ring of buckets.
+  struct alignas(64) Chunk {
+    std::array<PacketEvent, kChunk> events;
   };
+  struct Bucket {
+    std::uint32_t chunk = 0;  // the last of its chain, while count > 0
+    std::uint32_t count = 0;
+  };
+
+  void Append(std::size_t slot, const PacketEvent& event) {
+    Bucket& bucket = buckets_[slot];
+    const std::uint32_t place = bucket.count % kChunk;
+    if (place == 0) {
+      if (bucket.count == 0) occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
+      bucket.chunk = NewChunk(bucket.chunk);
+    }
+    chunks_[bucket.chunk].events[place] = event;
+    ++bucket.count;
+    ++size_;
+  }
+  std::uint32_t NewChunk(std::uint32_t previous);
 
   void PushElsewhere(const PacketEvent& event, std::int64_t bucket);
   // Makes the next bucket that holds anything today's. REQUIRES: something is pending.
@@ -96,6 +116,9 @@ class CalendarQueue {
   std::int64_t mask_;
   std::int64_t current_ = -1;  // number of today's bucket
   std::vector<Bucket> buckets_;
+  std::vector<Chunk> chunks_;
+  std::vector<std::uint32_t> previous_;  // by chunk: the one before it in its bucket
+  std::vector<std::uint32_t> free_chunks_;
   std::vector<std::uint64_t> occupied_;  // one bit a bucket
   std::vector<PacketEvent> today_;       // sorted
   std::size_t next_ = 0;                 // in today_

@@ -77,7 +77,7 @@ void Shard<Queue, kFused>::PrefetchPackets(std::span<const PacketEvent> bucket) 
 
 // … and what their packets lead to when they are there.
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::PrefetchPorts(std::span<const PacketEvent> bucket) const {
+void Shard<Queue, kFused>::PrefetchPorts(std::span<const PacketEvent> bucket) {
   for (const PacketEvent& event : bucket) {
     const std::uint32_t link = event.entity();
     if (event.kind() != PacketEventKind::kArrival) {
@@ -98,10 +98,10 @@ void Shard<Queue, kFused>::PrefetchPorts(std::span<const PacketEvent> bucket) co
     if (!plant_.ingress.empty()) {
       __builtin_prefetch(&plant_.ingress[plant_.QueueOf(link, packet.traffic_class)], 1);
     }
-    if (plant_.forwarding != Forwarding::kSource || packet.kind >= PacketKind::kPause) continue;
-    const bool backward = (packet.flags & Packet::kBackward) != 0;
-    const std::uint32_t out = backward ? plant_.path_links[packet.path + packet.hop - 1U] ^ 1U
-                                       : plant_.path_links[packet.path + packet.hop];
+    if (packet.kind >= PacketKind::kPause || plant_.forwarding == Forwarding::kAdaptive) continue;
+    Packet copy = packet;
+    const std::uint32_t out = NextLink(copy, cables_[link].to_switch);
+    __builtin_prefetch(&plant_.queues[plant_.QueueOf(out, packet.traffic_class)], 1);
     __builtin_prefetch(&ports_[out], 1);
     __builtin_prefetch(&cables_[out]);
   }

@@ -150,7 +150,7 @@ class Shard {
 
   void Handle(const PacketEvent& event);
   void PrefetchPackets(std::span<const PacketEvent> bucket) const;
-  void PrefetchPorts(std::span<const PacketEvent> bucket) const;
+  void PrefetchPorts(std::span<const PacketEvent> bucket);
 
   // shard_forwarding.h: ports and switches.
   void OnArrival(std::uint32_t link, std::uint32_t id);
