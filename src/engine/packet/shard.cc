@@ -99,8 +99,7 @@ void Shard<Queue, kFused>::PrefetchPorts(std::span<const PacketEvent> bucket) {
       __builtin_prefetch(&plant_.ingress[plant_.QueueOf(link, packet.traffic_class)], 1);
     }
     if (packet.kind >= PacketKind::kPause || plant_.forwarding == Forwarding::kAdaptive) continue;
-    Packet copy = packet;
-    const std::uint32_t out = NextLink(copy, cables_[link].to_switch);
+    const std::uint32_t out = PeekNextLink(packet, cables_[link].to_switch);
     __builtin_prefetch(&plant_.queues[plant_.QueueOf(out, packet.traffic_class)], 1);
     __builtin_prefetch(&ports_[out], 1);
     __builtin_prefetch(&cables_[out]);

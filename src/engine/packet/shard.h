@@ -68,8 +68,10 @@ class Shard {
             plant.forwarding == Forwarding::kSource ? 1 : kNoIndex)),
         any_order_(plant.transport.recovery == LossRecovery::kSelectiveRepeat),
         gaps_tell_(any_order_ && plant.can_lose && loss_distance_ != kNoIndex),
-        observed_(plant.switches_model.marking || plant.switches_model.frame_loss > 0 ||
-                  plant.transport.policy.needs_telemetry),
+        observed_always_(plant.switches_model.frame_loss > 0 ||
+                         plant.transport.policy.needs_telemetry),
+        observed_(plant.switches_model.marking || observed_always_),
+        source_routed_(plant.forwarding == Forwarding::kSource),
         credits_(!plant.lanes.empty()),
         cut_through_(plant.switches_model.cut_through),
         catch_up_(!credits_ && !cut_through_),
@@ -169,10 +171,12 @@ class Shard {
   bool ServeClass(std::uint32_t link, std::uint32_t traffic_class);
   bool ServeData(std::uint32_t link);
   void Transmit(std::uint32_t link, std::uint32_t id);
-  void Launch(std::uint32_t link, std::uint32_t id, std::int64_t end);
+  [[gnu::always_inline]] void Launch(std::uint32_t link, std::uint32_t id, std::int64_t end);
   void SetWake(std::uint32_t link, std::int64_t time);
-  [[nodiscard]] bool CanStart(std::uint32_t link, std::uint32_t id);
-  [[nodiscard]] std::uint32_t NextLink(Packet& packet, std::uint32_t at);
+  [[nodiscard, gnu::always_inline]] bool CanStart(std::uint32_t link, std::uint32_t id);
+  [[nodiscard, gnu::always_inline]] std::uint32_t PeekNextLink(const Packet& packet,
+                                                               std::uint32_t at);
+  [[nodiscard, gnu::always_inline]] std::uint32_t NextLink(Packet& packet, std::uint32_t at);
   [[nodiscard]] std::uint32_t Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
                                      std::uint32_t entropy);
   void Observe(const Port& port, std::uint32_t link, std::uint32_t id);
@@ -181,8 +185,8 @@ class Shard {
 
   // shard_buffers.h: room and credits.
   void Drop(std::uint32_t id);
-  bool Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out);
-  bool AdmitPausing(std::uint32_t link, std::uint32_t id);
+  [[gnu::always_inline]] bool Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out);
+  [[gnu::always_inline]] bool AdmitPausing(std::uint32_t link, std::uint32_t id);
   bool AdmitLossy(std::uint32_t id, std::uint32_t out);
   void Settle(Switch& at);
   void BeExact(Switch& at);
@@ -305,7 +309,9 @@ class Shard {
   std::uint32_t loss_distance_;    // PacketTransport::loss_distance; kNoIndex: gaps tell nothing
   bool any_order_;                 // receivers take packets in any order
   bool gaps_tell_;                 // packets overtaken are lost
-  bool observed_;                  // something happens to packets as they leave: Observe
+  bool observed_always_;           // something happens to packets as they leave: Observe …
+  bool observed_;                  // … or where others wait behind them
+  bool source_routed_;
   bool credits_;
   bool cut_through_;
   bool catch_up_;             // ports may do without events at all

@@ -16,7 +16,7 @@ void Shard<Queue, kFused>::Drop(std::uint32_t id) {
 
 // Finds room for a packet in the switch that it came to; false: there was none, and it is gone.
 template <typename Queue, bool kFused>
-bool Shard<Queue, kFused>::Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out) {
+inline bool Shard<Queue, kFused>::Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out) {
   switch (plant_.switches_model.loss_control) {
     case LossControl::kPause:
       return AdmitPausing(link, id);
@@ -36,7 +36,7 @@ bool Shard<Queue, kFused>::Fits(const Switch& at, const Ingress& ingress,
 }
 
 template <typename Queue, bool kFused>
-bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t id) {
+inline bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t id) {
   Packet& packet = packets_[id];
   Ingress& ingress = plant_.ingress[plant_.QueueOf(link, packet.traffic_class)];
   Switch& at = switches_[cables_[link].to_switch];

@@ -60,7 +60,7 @@ void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
 
 // Whether an arriving packet may leave at once: nothing is before it and nothing holds it.
 template <typename Queue, bool kFused>
-bool Shard<Queue, kFused>::CanStart(std::uint32_t link, std::uint32_t id) {
+inline bool Shard<Queue, kFused>::CanStart(std::uint32_t link, std::uint32_t id) {
   const Port& port = ports_[link];
   const Packet& packet = packets_[id];
   const auto bit = static_cast<std::uint8_t>(1U << packet.traffic_class);
@@ -193,7 +193,7 @@ void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
   Port& port = ports_[link];
   Packet& packet = packets_[id];
   if (port.held.bytes != 0) Free(port);
-  if (observed_) Observe(port, link, id);
+  if (observed_ && (port.queued_bytes != 0 || observed_always_)) Observe(port, link, id);
   const std::int64_t end =
       port.byte_time != 0 ? now_ + std::int64_t{packet.wire} * port.byte_time
                           : plant_.details[link].wire.Advance(now_, port.busy_until, packet.wire);
@@ -214,7 +214,7 @@ void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
 
 // Puts a packet whose frame ends at `end` on its wire.
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::Launch(std::uint32_t link, std::uint32_t id, std::int64_t end) {
+inline void Shard<Queue, kFused>::Launch(std::uint32_t link, std::uint32_t id, std::int64_t end) {
   const Cable& cable = cables_[link];
   Packet& packet = packets_[id];
   packet.ready = end + cable.delay;
@@ -283,18 +283,26 @@ void Shard<Queue, kFused>::Mark(const Port& port, std::uint32_t link, Packet& pa
   ++counters_.marks;
 }
 
+// The link by which a switch sends a packet on.
 template <typename Queue, bool kFused>
-std::uint32_t Shard<Queue, kFused>::NextLink(Packet& packet, std::uint32_t at) {
+inline std::uint32_t Shard<Queue, kFused>::PeekNextLink(const Packet& packet, std::uint32_t at) {
   const bool backward = (packet.flags & Packet::kBackward) != 0;
-  if (plant_.forwarding == Forwarding::kSource) {
-    if (backward) return plant_.path_links[packet.path + --packet.hop] ^ 1U;
-    return plant_.path_links[packet.path + packet.hop++];
+  if (source_routed_) {
+    const std::uint32_t* path = plant_.path_links.data() + packet.path;
+    return backward ? path[packet.hop - 1] ^ 1U : path[packet.hop];
   }
-  ++packet.hop;
   const Destination& to = plant_.destinations[packet.queue_pair];
   const auto ports = plant_.port_table->Ports(at, backward ? to.source_group : to.group);
   if (ports.empty()) return backward ? to.source_last_link : to.last_link;
   return Choose(ports, at, packet.path);
+}
+
+template <typename Queue, bool kFused>
+inline std::uint32_t Shard<Queue, kFused>::NextLink(Packet& packet, std::uint32_t at) {
+  const std::uint32_t link = PeekNextLink(packet, at);
+  const bool back = source_routed_ && (packet.flags & Packet::kBackward) != 0;
+  packet.hop = static_cast<std::uint8_t>(back ? packet.hop - 1 : packet.hop + 1);
+  return link;
 }
 
 template <typename Queue, bool kFused>
