@@ -77,11 +77,19 @@ std::optional<Saturation> JudgeSaturation(const TrafficWorkload& traffic,
     result.backlog_at_start += waits_at(traffic.measure_from);
     result.backlog_at_middle += waits_at(middle);
     result.backlog_at_end += waits_at(traffic.measure_until);
+    const auto late_at = [&](Time time) {
+      const double age = (time - posted).seconds();
+      return age > Saturation::kLate * records[i].alone.seconds() ? waits_at(time) : 0;
+    };
+    result.late_at_start += late_at(traffic.measure_from);
+    result.late_at_middle += late_at(middle);
+    result.late_at_end += late_at(traffic.measure_until);
   }
   if (result.offered_bytes == 0) return std::nullopt;
-  result.saturated = result.delivered_bytes < Saturation::kCarried * result.offered_bytes &&
-                     result.backlog_at_start < result.backlog_at_middle &&
-                     result.backlog_at_middle < result.backlog_at_end;
+  const double first_half = result.late_at_middle - result.late_at_start;
+  const double second_half = result.late_at_end - result.late_at_middle;
+  result.saturated = first_half + second_half > (1 - Saturation::kCarried) * result.offered_bytes &&
+                     first_half > 0 && second_half > first_half / 2;
   return result;
 }
 

@@ -65,13 +65,15 @@ struct Percentiles {
 [[nodiscard]] Percentiles PercentilesOf(std::vector<double> values);
 
 // Whether a network carries the load that is offered to it. Messages that were posted and not
-// delivered whole are backlog. A network that carries its load has a backlog that comes and goes;
-// beyond saturation it grows for as long as the load lasts. The rule: less than kCarried of the
-// bytes that were posted in the measured time were delivered in it, and the backlog grew in the
-// first half of this time and in the second. A time that is not long against that of the largest
-// messages says little.
+// delivered whole are backlog; those of them that have waited more than kLate times what they take
+// alone are late. A network that carries its load has a backlog that comes and goes; beyond
+// saturation, waiting grows for as long as the load lasts. The rule: over the measured time the
+// late backlog grew by more than 1 - kCarried of the bytes posted in it, and in the second half by
+// at least half as much as in the first. Large messages that a short time cuts off are backlog, but
+// not late.
 struct Saturation {
   static constexpr double kCarried = 0.95;
+  static constexpr double kLate = 10;
 
   bool saturated = false;
   double offered_bytes = 0;    // posted in the measured time
@@ -79,6 +81,9 @@ struct Saturation {
   double backlog_at_start = 0;
   double backlog_at_middle = 0;
   double backlog_at_end = 0;
+  double late_at_start = 0;  // of the backlog
+  double late_at_middle = 0;
+  double late_at_end = 0;
 };
 // Nothing where no time is measured or nothing was posted in it.
 [[nodiscard]] std::optional<Saturation> JudgeSaturation(const TrafficWorkload& traffic,
