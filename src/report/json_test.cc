@@ -5,6 +5,7 @@
 #include "report/json_writer.h"
 #include "report/test_result.h"
 #include "trunkline/report/report.h"
+#include "trunkline/scenario/traffic_result.h"
 
 namespace trunkline {
 namespace {
@@ -35,6 +36,44 @@ TEST(JsonWriter, ReplacesInvalidUtf8) {
   JsonWriter json;
   json.Value("a\xff\"\n");
   EXPECT_EQ(std::move(json).Take(), "\"a\xef\xbf\xbd\\\"\\n\"");
+}
+
+// A hundred flows of 1 to 100 us: percentiles are their ranks.
+TEST(RenderJson, HasTheFlowsOfTraffic) {
+  const Json json = Json::parse(RenderJson(testing::MessagesResult()));
+  const Json& flows = json["flows"];
+  EXPECT_EQ(flows["count"], 100);
+  EXPECT_EQ(flows["unfinished"], 0);
+  EXPECT_DOUBLE_EQ(flows["fct_s"]["mean"], 50.5e-6);
+  EXPECT_DOUBLE_EQ(flows["fct_s"]["p50"], 50e-6);
+  EXPECT_DOUBLE_EQ(flows["fct_s"]["p99"], 99e-6);
+  EXPECT_DOUBLE_EQ(flows["fct_ack_s"]["max"], 101e-6);
+  EXPECT_DOUBLE_EQ(flows["slowdown"]["p95"], 95);
+  ASSERT_EQ(flows["sizes"].size(), 2);
+  EXPECT_EQ(flows["sizes"][0]["up_to_bytes"], 1'000);
+  EXPECT_DOUBLE_EQ(flows["sizes"][0]["slowdown"]["max"], 50);
+  EXPECT_EQ(flows["completion"].size(), 100);
+  EXPECT_EQ(json["packets"]["data"], 1'300);
+  EXPECT_EQ(json["link_hops"]["control"], 7);
+  EXPECT_EQ(json["ecn_marks"], 12);
+  EXPECT_EQ(json["pauses"], 3);
+  EXPECT_EQ(json["drops"], 0);
+  EXPECT_EQ(json["links"][0]["packets"], 5'607);
+  EXPECT_EQ(json["links"][0]["max_queue_bytes"], 65'536);
+  EXPECT_EQ(json["repeat"]["seeds"], Json({1, 2, 3}));
+  EXPECT_DOUBLE_EQ(json["repeat"]["figures"][0]["half_width_95"], 1e-5);
+}
+
+TEST(RenderJson, LeavesPacketsOutWhereNoneAreSimulated) {
+  RunResult result = testing::MessagesResult();
+  auto summary = std::make_shared<TrafficResult>(*result.traffic);
+  summary->counters.reset();
+  result.traffic = summary;
+  const Json json = Json::parse(RenderJson(result));
+  for (const char* key : {"drops", "pauses", "ecn_marks", "packets", "link_hops", "timeouts"}) {
+    EXPECT_TRUE(json[key].is_null()) << key;
+  }
+  EXPECT_EQ(json["flows"]["count"], 100);
 }
 
 TEST(RenderJson, HasEveryKeyOfTheContract) {

@@ -15,4 +15,7 @@ namespace trunkline::testing {
 // AllReduce of 1 KiB, 64 KiB and 1 MiB over the eight GPUs of the same servers: 10, 20 and 100 us.
 [[nodiscard]] RunResult CollectiveResult();
 
+// A hundred messages that took 1, 2, … 100 us each where 1 us is what they take alone, in packets.
+[[nodiscard]] RunResult MessagesResult();
+
 }  // namespace trunkline::testing

@@ -4,6 +4,7 @@
 
 #include "trunkline/fabric/fabric.h"
 #include "trunkline/fabric/route.h"
+#include "trunkline/scenario/traffic_result.h"
 #include "trunkline/training/training.h"
 
 namespace trunkline::testing {
@@ -301,6 +302,40 @@ RunResult CollectiveResult() {
   }
   result.time = result.rows.back().time;
   result.bound = result.rows.back().bound;
+  return result;
+}
+
+RunResult MessagesResult() {
+  RunResult result = BaseResult();
+  result.title = "100 messages";
+  result.engine = "packet";
+  result.time = Time::Microseconds(100);
+  result.bound = Time::Microseconds(50);
+  TrafficWorkload traffic;
+  std::vector<FlowRecord> records;
+  for (int i = 1; i <= 100; ++i) {
+    TrafficFlow& flow = traffic.flows.emplace_back();
+    flow.bytes = Bytes(i <= 50 ? 1'000 : 100'000);
+    FlowRecord& record = records.emplace_back();
+    record.posted = Time();
+    record.delivered = Time::Microseconds(i);
+    record.acknowledged = Time::Microseconds(i + 1);
+    record.alone = Time::Microseconds(1);
+  }
+  TrafficResult summary;
+  summary.statistics = MeasureTraffic(traffic, records);
+  for (int i = 1; i <= 100; ++i) summary.completion.push_back({i * 1e-6, i / 100.0});
+  PacketCounters& counters = summary.counters.emplace();
+  counters.packets = {.data = 1'300, .ack = 100, .control = 7};
+  counters.hops = {.data = 5'200, .ack = 400, .control = 7};
+  counters.marks = 12;
+  counters.pauses = 3;
+  result.traffic = std::make_shared<const TrafficResult>(std::move(summary));
+  result.repeat =
+      RepeatResult{.seeds = {1, 2, 3}, .figures = {{"time_s", {1e-4, 1e-5}, 9e-5, 1.1e-4}}};
+  UseLink(result, "leaf-0", "spine-0", 0.5);
+  result.links.front().packets =
+      PacketLinkFigures{.packets = 5'607, .max_queue_bytes = 65'536, .marks = 12, .pauses = 3};
   return result;
 }
 

@@ -8,6 +8,7 @@
 namespace trunkline {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -133,6 +134,26 @@ TEST(RenderCollectiveTable, HasTheColumnsOfNcclTests) {
 # Avg bus bandwidth    : 8.08789
 # Collective test concluded: all_reduce
 )");
+}
+
+TEST(RenderText, SaysWhatBecameOfMessages) {
+  const std::string text = RenderText(testing::MessagesResult());
+  EXPECT_THAT(text, HasSubstr("100 flows, all delivered"));
+  EXPECT_THAT(text, ContainsRegex("completion +100 +50.5 us +50 us +95 us +99 us +100 us"));
+  EXPECT_THAT(text, ContainsRegex("up to 1 KB +50 +25.50 +25.00"));
+  EXPECT_THAT(text, ContainsRegex("data +1,300 +5,200"));
+  EXPECT_THAT(text, HasSubstr("12 marked by ECN, 3 PAUSE frames"));
+  EXPECT_THAT(text, ContainsRegex("time_s +100 us +10 us +90 us +110 us"));
+}
+
+TEST(RenderText, SaysThatALoadIsNotCarried) {
+  RunResult result = testing::MessagesResult();
+  result.status = RunStatus::kSaturated;
+  EXPECT_THAT(RenderText(result), HasSubstr("saturated: the network does not carry the load"));
+  result.status = RunStatus::kInterrupted;
+  const std::string text = RenderText(result);
+  EXPECT_THAT(text, HasSubstr("interrupted: the figures cover what ran"));
+  EXPECT_THAT(text, Not(HasSubstr("times it")));  // the bound is that of the whole
 }
 
 }  // namespace

@@ -170,6 +170,26 @@ const tests = {
     assert.deepEqual(complaints, []);
   },
 
+  async 'shows how long messages took, in packets'() {
+    for (const width of kWidths) {
+      const {page, complaints, result} = await open('messages', {width});
+      const rows = await cells(page, 'flows');
+      near(rows[0][2], result.flows.fct_s.mean, 'mean completion');
+      near(rows[0][5], result.flows.fct_s.p99, 'P99 of completion');
+      near(rows[2][5], result.flows.slowdown.p99, 'P99 of slowdown');
+      // A step for each point of the distribution, up to 100 %.
+      const path = await page.$eval('#flows path', element => element.getAttribute('d'));
+      assert.equal(path.split('V').length - 1, result.flows.completion.length);
+      const hops = await cells(page, 'packets');
+      assert.equal(hops[0][2], '5,200');
+      near((await cells(page, 'repeat'))[0][1], 1e-4, 'mean over seeds');
+      assert.ok(await overflow(page) <= 0, `${width} px: scrolls sideways`);
+      await page.screenshot({path: join(output, `messages-${width}.png`), fullPage: true});
+      assert.deepEqual(complaints, []);
+      await page.close();
+    }
+  },
+
   async 'fits both widths in both themes, with a drawn timeline and readable text'() {
     const backgrounds = new Set();
     for (const width of kWidths) {

@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   using trunkline::testing::CollectiveResult;
+  using trunkline::testing::MessagesResult;
   using trunkline::testing::PipelineResult;
   trunkline::RunResult hostile = PipelineResult();
   hostile.title = "</script><img src=x onerror=\"document.title='owned'\">" + std::string(300, 'w');
@@ -37,6 +38,7 @@ int main(int argc, char** argv) {
   const std::string folder = argv[1];
   const bool written = WriteReport(folder, "training", PipelineResult()) &&
                        WriteReport(folder, "collective", CollectiveResult()) &&
+                       WriteReport(folder, "messages", MessagesResult()) &&
                        WriteReport(folder, "hostile", hostile) &&
                        // 4 x (2 x 12,500 + 2) + 3 spans
                        WriteReport(folder, "large", PipelineResult(12'500));

@@ -1,8 +1,9 @@
-// Bus bandwidth against size, on a logarithmic axis of sizes.
+// Curves: bus bandwidth against size, and the share of flows that completed within a time; both on a
+// logarithmic axis.
 
-import type {CollectiveRow} from './data';
+import type {CollectiveRow, Flows} from './data';
 import {s} from './dom';
-import {bytes} from './format';
+import {bytes, seconds} from './format';
 import {ticks} from './timeline';
 
 const kWidth = 720;
@@ -40,5 +41,37 @@ export function busbwChart(rows: CollectiveRow[]): SVGElement {
       s('polyline', {points: points.map(point => point.join(',')).join(' '), class: 'line'}),
       ...points.map(([cx, cy]) => s('circle', {cx, cy, r: 2.5, class: 'dot'})),
       s('text', {x: kLeft - 8, y: kTop - 2, class: 'tick end'}, 'GB/s'));
+  return chart;
+}
+
+// A step for each point: the distribution as it is, not as it might be between the points.
+export function completionChart(flows: Flows): SVGElement {
+  const points = flows.completion.map(point => [Math.log10(point.fct_s), point.share] as const);
+  const least = points[0]![0];
+  const most = Math.max(points[points.length - 1]![0], least + 0.01);
+  const x = (time: number) =>
+      kLeft + ((time - least) / (most - least)) * (kWidth - kLeft - kRight);
+  const y = (share: number) => kHeight - kBottom - share * (kHeight - kBottom - kTop);
+  const chart = s('svg', {
+    viewBox: `0 0 ${kWidth} ${kHeight}`,
+    class: 'chart',
+    role: 'img',
+    'aria-label': 'Share of flows that completed within a time; the table below has the figures.',
+  });
+  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+    chart.append(
+        s('line', {x1: kLeft, x2: kWidth - kRight, y1: y(share), y2: y(share), class: 'rule'}),
+        s('text', {x: kLeft - 8, y: y(share) + 4, class: 'tick end'}, `${100 * share} %`));
+  }
+  const kTicks = 5;
+  for (let i = 0; i <= kTicks; ++i) {
+    const time = least + (most - least) * i / kTicks;
+    const anchor = i === 0 ? '' : i === kTicks ? ' end' : ' middle';
+    chart.append(
+        s('text', {x: x(time), y: kHeight - 8, class: `tick${anchor}`}, seconds(10 ** time, 3)));
+  }
+  let path = `M${x(least)},${y(0)}`;
+  for (const [time, share] of points) path += `H${x(time)}V${y(share)}`;
+  chart.append(s('path', {d: path, class: 'line'}));
   return chart;
 }

@@ -80,6 +80,42 @@ export type LinkRow = {
   rate_Bps?: number;
   utilisation: number;
   bytes: number;
+  packets: number|null;  // and what follows: of an engine of packets
+  max_queue_bytes: number|null;
+  ecn_marks: number|null;
+  pauses: number|null;
+};
+
+// A quantity over flows.
+export type Percentiles = {mean: number; p50: number; p95: number; p99: number; max: number};
+
+export type FlowStatistics = {
+  count: number;
+  unfinished: number;
+  fct_s: Percentiles | null;
+  fct_ack_s: Percentiles | null;
+  slowdown: Percentiles | null;
+  sizes: {
+    above_bytes: number; up_to_bytes: number; count: number;
+    fct_s: Percentiles | null; slowdown: Percentiles | null;
+  }[];
+};
+
+export type Flows = FlowStatistics & {
+  unposted: number;
+  completion: {fct_s: number; share: number}[];
+  jobs: (FlowStatistics & {name: string})[];
+  stuck: string[];
+};
+
+// How often, by kind of packet.
+export type Counts = {data: number; ack: number; control: number};
+
+export type Repeat = {
+  seeds: number[];
+  figures: {
+    name: string; mean: number; half_width_95: number | null; least: number; most: number;
+  }[];
 };
 
 // Links that do the same job; from and to name the narrowest.
@@ -114,6 +150,17 @@ export type Result = {
   training: {peak_flops_per_gpu_s: number; kernels: Kernel[]} | null;
   collectives: StepCollective[] | null;
   rows: CollectiveRow[] | null;
+  flows: Flows | null;
+  packets: Counts | null;
+  link_hops: Counts | null;
+  drops: number | null;
+  trims: number | null;
+  ecn_marks: number | null;
+  pauses: number | null;
+  retransmissions: number | null;
+  timeouts: number | null;
+  credit_stalls: number | null;
+  repeat: Repeat | null;
   link_classes: LinkClass[];
   links: LinkRow[];
   links_total: number;

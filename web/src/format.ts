@@ -25,6 +25,10 @@ export const seconds = (value: number, significant = 4): string =>
 export const bytes = (value: number): string =>
   scaled(value, [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']]);
 
+// Classes of sizes end at powers of ten.
+export const decimalBytes = (value: number): string =>
+  scaled(value, [[1e12, 'TB'], [1e9, 'GB'], [1e6, 'MB'], [1e3, 'KB'], [1, 'B']]);
+
 export const bandwidth = (bytesPerSecond: number): string =>
   scaled(bytesPerSecond, [[1e9, 'GB/s'], [1e6, 'MB/s'], [1e3, 'kB/s'], [1, 'B/s']]);
 

@@ -1,9 +1,11 @@
 // The parts of the report, in reading order. Each returns nothing when the result has none of it.
 
-import {busbwChart} from './chart';
-import type {Iteration, Memory, Question, Result, StageMemory} from './data';
+import {busbwChart, completionChart} from './chart';
+import type {
+  FlowStatistics, Iteration, LinkRow, Memory, Percentiles, Question, Repeat, Result, StageMemory
+} from './data';
 import {type Child, type Column, h, longTable, meter, section, table} from './dom';
-import {bandwidth, bytes, count, flops, linkRate, percent, seconds} from './format';
+import {bandwidth, bytes, count, decimalBytes, flops, linkRate, percent, seconds} from './format';
 
 type Part = HTMLElement|null;
 
@@ -60,6 +62,16 @@ export function keyFigures(result: Result): HTMLElement {
         'Memory', bytes(memory.per_gpu_bytes),
         h('span', memory.fits ? {} : {class: 'bad'},
           `of ${bytes(memory.capacity_bytes)}: ${verdict}`)));
+  }
+  const {flows} = result;
+  if (flows?.fct_s && flows.slowdown) {
+    figures.push(
+        keyFigure(
+            'Completion, P99', seconds(flows.fct_s.p99),
+            `of ${count(flows.count)} flows; half within ${seconds(flows.fct_s.p50)}`),
+        keyFigure(
+            'Slowdown, P99', multiple(flows.slowdown.p99, 1),
+            `times the flow alone; half within ${multiple(flows.slowdown.p50, 1)}`));
   }
   const last = result.rows?.[result.rows.length - 1];
   if (last) {
@@ -212,8 +224,121 @@ export function rows(result: Result): Part {
           result.rows));
 }
 
+interface Quantity {
+  name: string;
+  count: number;
+  values: Percentiles;
+  cell: (value: number) => string;
+}
+
+// Completion times, then slowdowns, the latter by size, too.
+function quantities(flows: FlowStatistics): Quantity[] {
+  const times = (value: number): string => multiple(value, 1);
+  const rows: Quantity[] = [];
+  const add = (
+      name: string, of: number, values: Percentiles|null, cell: (value: number) => string
+  ): void => {
+    if (values) rows.push({name, count: of, values, cell});
+  };
+  const arrived = flows.count - flows.unfinished;
+  add('Completion', arrived, flows.fct_s, value => seconds(value));
+  add('To the acknowledgement', arrived, flows.fct_ack_s, value => seconds(value));
+  add('Slowdown', arrived, flows.slowdown, times);
+  if (flows.sizes.length > 1) {
+    for (const size of flows.sizes) {
+      add(`Slowdown up to ${decimalBytes(size.up_to_bytes)}`, size.count, size.slowdown, times);
+    }
+  }
+  return rows;
+}
+
+const kPercentiles: [string, keyof Percentiles][] =
+    [['Mean', 'mean'], ['P50', 'p50'], ['P95', 'p95'], ['P99', 'p99'], ['Max', 'max']];
+
+const quantityTable = (caption: string, flows: FlowStatistics): HTMLElement => table(
+    caption,
+    [
+      {title: 'Of flows', text: true, cell: (row: Quantity) => row.name},
+      {title: 'Flows', cell: row => count(row.count)},
+      ...kPercentiles.map(([title, key]) => ({
+                            title,
+                            cell: (row: Quantity) => row.cell(row.values[key]),
+                          })),
+    ],
+    quantities(flows));
+
+export function flows(result: Result): Part {
+  const {flows} = result;
+  if (!flows) return null;
+  const missing = flows.unfinished > 0 ? `, ${count(flows.unfinished)} of them not delivered` : '';
+  return section(
+      'flows', 'Flows', flows.completion.length > 2 && completionChart(flows),
+      quantityTable(
+          `${count(flows.count)} flows${missing}. From post to the arrival of the last byte; ` +
+              'slowdown is against the same flow alone on its path.',
+          flows),
+      ...flows.jobs.map(job => quantityTable(`Of job ${job.name}.`, job)),
+      flows.stuck.length > 0 && list(flows.stuck));
+}
+
+export function packets(result: Result): Part {
+  const {packets, link_hops} = result;
+  if (!packets || !link_hops) return null;
+  const kinds: [string, 'data'|'ack'|'control'][] =
+      [['Data', 'data'], ['Acknowledgements', 'ack'], ['Control', 'control']];
+  const events: [string, number|null][] = [
+    ['marked by ECN', result.ecn_marks],
+    ['PAUSE frames', result.pauses],
+    ['waits for credits', result.credit_stalls],
+    ['dropped', result.drops],
+    ['trimmed', result.trims],
+    ['sent again', result.retransmissions],
+    ['timeouts', result.timeouts],
+  ];
+  const seen = events.filter(([, number]) => number).map(
+      ([what, number]) => `${count(number!)} ${what}`);
+  return section(
+      'packets', 'Packets',
+      table(
+          `${seen.length > 0 ? seen.join(', ') : 'Nothing marked, paused, dropped or sent again'}.`,
+          [
+            {title: 'Packets', text: true, cell: ([title]) => title},
+            {title: 'Sent', cell: ([, key]) => count(packets[key])},
+            {title: 'Hops over links', cell: ([, key]) => count(link_hops[key])},
+          ],
+          kinds));
+}
+
+export function repeat(result: Result): Part {
+  const {repeat} = result;
+  if (!repeat) return null;
+  const cell = (name: string, value: number): string =>
+      /^(time|fct)_s/.test(name) ? seconds(value) : `${+ value.toPrecision(4)}`;
+  const columns: Column<Repeat['figures'][number]>[] = [
+    {title: 'Figure', text: true, cell: row => row.name},
+    {title: 'Mean', cell: row => cell(row.name, row.mean)},
+    {
+      title: '± 95 %',
+      cell: row => (row.half_width_95 === null ? '–' : cell(row.name, row.half_width_95))
+    },
+    {title: 'Least', cell: row => cell(row.name, row.least)},
+    {title: 'Most', cell: row => cell(row.name, row.most)},
+  ];
+  return section(
+      'repeat', 'Over several seeds',
+      table(
+          `${repeat.seeds.length} runs; the rest of this page is of the first.`, columns,
+          repeat.figures));
+}
+
 const linkName = ({from, to}: {from: string; to: string}): HTMLElement =>
     h('span', {class: 'name'}, from, h('span', {class: 'to'}, ' → '), to);
+
+const kQueueColumns: Column<LinkRow>[] = [
+  {title: 'Longest queue', cell: row => bytes(row.max_queue_bytes ?? 0)},
+  {title: 'Marked', cell: row => count(row.ecn_marks ?? 0)},
+  {title: 'Paused', cell: row => count(row.pauses ?? 0)},
+];
 
 export function links(result: Result): Part {
   if (result.links.length === 0) return null;
@@ -244,6 +369,7 @@ export function links(result: Result): Part {
                     (row.rate_Bps === undefined ? '–' : linkRate(row.rate_Bps, row.kind ?? ''))
               },
               {title: 'Bytes', cell: row => bytes(row.bytes)},
+              ...(result.packets ? kQueueColumns : []),
               {title: 'Used', cell: row => percent(row.utilisation)},
               {
                 title: 'Utilisation',
