@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "trunkline/base/random.h"
+
 namespace trunkline {
 
 // Which of 64 entropies, and so which path, each packet of a sprayed queue pair takes, given what
@@ -18,6 +20,9 @@ class PathChooser {
 
   enum class News : std::uint8_t { kGood, kMarked, kTrimmed };
 
+  // `seed` orders the turns of each round.
+  explicit PathChooser(std::uint64_t seed) : seed_(seed) {}
+
   // A packet with this entropy has been heard of.
   void Hear(std::uint32_t entropy, News news) {
     entropy %= kEntropies;
@@ -30,19 +35,19 @@ class PathChooser {
     penalty_[entropy] = static_cast<std::uint8_t>(std::min(points, kMostPenalty));
   }
 
-  // The next packet's. `draw`, any random number, reorders the turns of each round.
-  std::uint32_t Next(std::uint64_t draw) {
+  // The next packet's.
+  std::uint32_t Next() {
     if (good_count_ != 0) {
       const std::uint32_t entropy = good_[good_first_];
       good_first_ = static_cast<std::uint16_t>((good_first_ + 1) % good_.size());
       --good_count_;
       return entropy;
     }
-    std::uint32_t entropy = Turn(draw);
+    std::uint32_t entropy = Turn();
     if (penalty_[entropy] == 0) return entropy;
     --penalty_[entropy];  // one alone, however many are passed over
     for (std::uint32_t i = 0; i < kEntropies; ++i) {
-      entropy = Turn(draw);
+      entropy = Turn();
       if (penalty_[entropy] == 0) break;
     }
     return entropy;
@@ -51,13 +56,15 @@ class PathChooser {
  private:
   static constexpr int kMostPenalty = 15;
 
-  std::uint32_t Turn(std::uint64_t draw) {
-    if (turn_ == 0) order_ = static_cast<std::uint8_t>(draw % kEntropies);
+  std::uint32_t Turn() {
+    if (turn_ == 0) order_ = static_cast<std::uint8_t>(Mix64(seed_ + rounds_++) % kEntropies);
     const std::uint32_t entropy = turn_ ^ order_;
     turn_ = static_cast<std::uint8_t>((turn_ + 1) % kEntropies);
     return entropy;
   }
 
+  std::uint64_t seed_;
+  std::uint64_t rounds_ = 0;
   std::array<std::uint8_t, kEntropies> penalty_{};
   std::array<std::uint8_t, 4 * kEntropies> good_{};  // a queue
   std::uint16_t good_first_ = 0;

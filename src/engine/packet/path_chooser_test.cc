@@ -8,32 +8,32 @@ namespace trunkline {
 namespace {
 
 TEST(PathChooser, GivesEveryEntropyItsTurn) {
-  PathChooser chooser;
-  for (const std::uint64_t round : {0U, 77U}) {
+  PathChooser chooser(1);
+  for (int round = 0; round < 3; ++round) {
     std::set<std::uint32_t> seen;
-    for (std::uint32_t i = 0; i < PathChooser::kEntropies; ++i) seen.insert(chooser.Next(round));
+    for (std::uint32_t i = 0; i < PathChooser::kEntropies; ++i) seen.insert(chooser.Next());
     EXPECT_EQ(seen.size(), PathChooser::kEntropies);
   }
 }
 
 TEST(PathChooser, UsesUnmarkedEntropiesOnceMoreInTheirOrder) {
-  PathChooser chooser;
+  PathChooser chooser(1);
   chooser.Hear(9, PathChooser::News::kGood);
   chooser.Hear(64 + 5, PathChooser::News::kGood);
-  EXPECT_EQ(chooser.Next(0), 9U);
-  EXPECT_EQ(chooser.Next(0), 5U);
-  EXPECT_EQ(chooser.Next(0), 0U);
+  EXPECT_EQ(chooser.Next(), 9U);
+  EXPECT_EQ(chooser.Next(), 5U);
+  EXPECT_EQ(chooser.Next(), PathChooser(1).Next());
 }
 
 // A trimmed packet costs four points, a mark one: as many rounds without the entropy.
 TEST(PathChooser, PassesOverPenalizedEntropiesUntilTheyHavePaid) {
-  PathChooser chooser;
+  PathChooser chooser(1);
   chooser.Hear(3, PathChooser::News::kTrimmed);
   chooser.Hear(40, PathChooser::News::kMarked);
   int threes = 0;
   int forties = 0;
   for (std::uint32_t i = 0; i < 6 * PathChooser::kEntropies; ++i) {
-    const std::uint32_t entropy = chooser.Next(0);
+    const std::uint32_t entropy = chooser.Next();
     threes += entropy == 3 ? 1 : 0;
     forties += entropy == 40 ? 1 : 0;
   }
@@ -42,11 +42,11 @@ TEST(PathChooser, PassesOverPenalizedEntropiesUntilTheyHavePaid) {
 }
 
 TEST(PathChooser, EndsWhereEveryEntropyIsPenalized) {
-  PathChooser chooser;
+  PathChooser chooser(1);
   for (std::uint32_t i = 0; i < PathChooser::kEntropies; ++i) {
     chooser.Hear(i, PathChooser::News::kTrimmed);
   }
-  EXPECT_LT(chooser.Next(0), PathChooser::kEntropies);
+  EXPECT_LT(chooser.Next(), PathChooser::kEntropies);
 }
 
 }  // namespace

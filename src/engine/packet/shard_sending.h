@@ -208,14 +208,12 @@ template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::Entropy(std::uint32_t index) {
   Sender& sender = plant_.senders[index];
   const auto own = static_cast<std::uint32_t>(Mix64(index));
-  const std::uint32_t count = sender.entropy++;
-  if (plant_.transport.path_selection == PathSelection::kOblivious) return own + count;
+  if (plant_.transport.path_selection == PathSelection::kOblivious) return own + sender.entropy++;
   if (sender.chooser == kNoIndex) {
     sender.chooser = static_cast<std::uint32_t>(choosers_.size());
-    choosers_.emplace_back();
+    choosers_.emplace_back(HashCombine(plant_.seed, index));
   }
-  const std::uint64_t draw = Draw(plant_.seed, index, count);
-  return (own & ~(PathChooser::kEntropies - 1)) | choosers_[sender.chooser].Next(draw);
+  return (own & ~(PathChooser::kEntropies - 1)) | choosers_[sender.chooser].Next();
 }
 
 template <typename Queue, bool kFused>
