@@ -118,6 +118,21 @@ TEST(Packets, ReadsParametersOfCongestionControlWithTheirUnits) {
               HasSubstr("[TL1822]"));
 }
 
+TEST(Packets, ReadsWhatBecomesOfLostPackets) {
+  const auto scenario =
+      Parse({"cluster.fabric.routing=spray", "cluster.fabric.switch.pfc=false",
+             "cluster.transport.low_timeout=100 us", "cluster.transport.loss_distance=32",
+             "cluster.transport.congestion_control=nscc"});
+  ASSERT_TRUE(scenario.has_value());
+  const PacketTransport& transport = scenario->cluster.packet_transport;
+  EXPECT_EQ(transport.low_timeout, Time::Microseconds(100));
+  EXPECT_EQ(transport.loss_distance, 32U);
+  EXPECT_EQ(transport.path_selection, PathSelection::kMixed);
+  EXPECT_THAT(Problems({"cluster.fabric.switch.pfc=false", "cluster.transport.low_timeout=1 ns"}),
+              AllOf(HasSubstr("cluster.transport.low_timeout"), HasSubstr("[TL1812]")));
+  EXPECT_THAT(Problems({"cluster.transport.path_selection=mixd"}), HasSubstr("mixed"));
+}
+
 TEST(Packets, WarnsThatOtherEnginesDoNotReadTheirKeys) {
   const std::string problems = Problems({"engine=flow", "cluster.fabric.switch.buffer=12 MB",
                                          "cluster.transport.congestion_control=dcqcn"});

@@ -16,7 +16,8 @@ constexpr std::array kSwitchKeys = {"buffer",       "cut_through", "classes",   
                                     "pfc",          "ecn",         "vl",        "trimming",
                                     "egress_alpha", "queue",       "frame_loss"};
 constexpr std::array kTransportKeys = {"congestion_control", "loss_recovery", "ack_every",
-                                       "retransmit_timeout", "retry_limit"};
+                                       "retransmit_timeout", "retry_limit",   "low_timeout",
+                                       "loss_distance",      "path_selection"};
 
 // An acknowledgement is a packet whose payload is the four bytes of an AETH.
 constexpr Bytes kAckPayload{4};
@@ -38,7 +39,7 @@ const std::vector<Blame>& Blames() {
       {"TL1808", {"fabric.switch.ecn"}},
       {"TL1809", {"fabric.switch.ecn", "transport.congestion_control"}},
       {"TL1810", {"fabric.switch.ecn", "fabric.switch.buffer", "fabric.switch"}},
-      {"TL1812", {"transport.retransmit_timeout"}},
+      {"TL1812", {"transport.low_timeout", "transport.retransmit_timeout"}},
       {"TL1814", {"fabric.switch.frame_loss"}},
       {"TL1815", {"transport.congestion_control"}},
       {"TL1813", {"fabric.switch.pfc.alpha", "fabric.switch.egress_alpha"}},
@@ -220,6 +221,12 @@ class PacketReader {
     map.Read("loss_recovery", packets_.recovery, kRecoveries);
     map.Read("retransmit_timeout", packets_.retransmit_timeout);
     map.Read("retry_limit", packets_.retry_limit, IntRange{.min = 0, .max = 255});
+    Time low_timeout;
+    if (map.Read("low_timeout", low_timeout)) packets_.low_timeout = low_timeout;
+    std::uint32_t distance = 0;
+    if (map.Read("loss_distance", distance, IntRange{.min = 1, .max = 1'000'000})) {
+      packets_.loss_distance = distance;
+    }
     RefuseReserved(map, "queue_pairs", "a number of queue pairs");
   }
 
@@ -249,10 +256,15 @@ class PacketReader {
     packets_.policy_parameters = control->parameters;
     packets_.notification_interval = control->notification_interval;
     packets_.ack_every = control->ack_every;
+    packets_.path_selection = control->path_selection;
     packets_.packet_overhead += control->header;
     congestion_ = control->preset.empty() ? name : fmt::format("{} ({})", name, control->preset);
-    if (transport_)
+    if (transport_) {
+      static const Words<PathSelection> kSelections = {{"oblivious", PathSelection::kOblivious},
+                                                       {"mixed", PathSelection::kMixed}};
       transport_->Read("ack_every", packets_.ack_every, IntRange{.min = 1, .max = 1024});
+      transport_->Read("path_selection", packets_.path_selection, kSelections);
+    }
     if (ecn_ && !*ecn_) {
       switches_.marking.reset();
     } else if (!switches_.marking) {

@@ -143,11 +143,14 @@ class Checker {
       Refuse("TL1806", "switches may drop packets and nothing sends them again",
              "retry_limit: 7, or switches that lose nothing (pfc: true)");
     }
-    if (loses && transport_.retransmit_timeout <= round_trip_) {
+    for (const Time timeout : {transport_.retransmit_timeout,
+                               transport_.low_timeout.value_or(transport_.retransmit_timeout)}) {
+      if (!loses || timeout > round_trip_) continue;
       Refuse("TL1812",
              fmt::format("a retransmission timeout of {} where an acknowledgement takes {}",
-                         ToString(transport_.retransmit_timeout), Humanize(round_trip_)),
+                         ToString(timeout), Humanize(round_trip_)),
              fmt::format("at least {}, twice as long", Humanize(round_trip_ * 2)));
+      break;
     }
   }
 
