@@ -234,6 +234,26 @@ void AddPackets(Page& page, const PacketCounters& counters) {
                                                : fmt::format("{}", fmt::join(events, ", "))));
 }
 
+// Who stood still, and for which output of the switch that said so.
+void AddPaused(Page& page, const std::vector<PausedLink>& paused, std::size_t limit) {
+  if (paused.empty()) return;
+  page.Heading("Longest paused, and the output that its packets waited for");
+  Table table({{"link", Align::kLeft},
+               {"class"},
+               {"pauses"},
+               {"paused for"},
+               {"towards", Align::kLeft},
+               {"share"}});
+  for (std::size_t i = 0; i < std::min(limit, paused.size()); ++i) {
+    const PausedLink& link = paused[i];
+    table.Add({fmt::format("{} -> {}", link.from, link.to),
+               fmt::format("{}", int{link.traffic_class}),
+               Grouped(static_cast<double>(link.pauses)), Humanize(link.paused), link.cause_to,
+               link.cause_to.empty() ? "" : Percent(link.cause_share)});
+  }
+  page.Add(table);
+}
+
 void AddRepeat(Page& page, const RepeatResult& repeat) {
   page.Heading(fmt::format("Over {} seeds, {} to {}; the rest is of the first", repeat.seeds.size(),
                            repeat.seeds.front(), repeat.seeds.back()));
@@ -309,6 +329,7 @@ std::string RenderText(const RunResult& result, const TextOptions& options) {
   if (result.traffic) {
     AddFlows(page, *result.traffic);
     if (result.traffic->counters) AddPackets(page, *result.traffic->counters);
+    AddPaused(page, result.traffic->paused, options.links);
   }
   if (result.repeat) AddRepeat(page, *result.repeat);
   AddLinks(page, result, options.links);

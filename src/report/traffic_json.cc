@@ -49,6 +49,16 @@ void WriteFlows(JsonWriter& json, const TrafficResult& traffic) {
     json.Field("name", job.name);
     WriteStatistics(json, job.statistics);
   });
+  json.Key("paused");
+  json.Objects(traffic.paused, [&](const PausedLink& link) {
+    json.Field("from", link.from);
+    json.Field("to", link.to);
+    json.Field("class", std::uint32_t{link.traffic_class});
+    json.Field("pauses", link.pauses);
+    json.Field("paused_s", link.paused);
+    json.Field("cause_to", link.cause_to);
+    json.Field("cause_share", link.cause_share);
+  });
   json.Key("stuck");
   json.Values(traffic.stuck);
 }
@@ -82,6 +92,9 @@ void WriteLoad(JsonWriter& json, const TrafficResult& traffic) {
   json.Field("backlog_at_start_bytes", saturation.backlog_at_start);
   json.Field("backlog_at_middle_bytes", saturation.backlog_at_middle);
   json.Field("backlog_at_end_bytes", saturation.backlog_at_end);
+  json.Field("late_at_start_bytes", saturation.late_at_start);
+  json.Field("late_at_middle_bytes", saturation.late_at_middle);
+  json.Field("late_at_end_bytes", saturation.late_at_end);
   json.Field("saturated", saturation.saturated);
 }
 

@@ -73,7 +73,8 @@ TEST(Packets, InfinibandHasCreditsAndNoLoss) {
 TEST(Packets, ReadsTheInsideOfSwitches) {
   const auto scenario =
       Parse({"cluster.fabric.switch={buffer: 12 MB, cut_through: true, classes: 4, weights: [2, 1, "
-             "1], pfc: {alpha: 0.5, reserved: 8 KiB, resume: 4 KiB, headroom: 200 KiB}, ecn: "
+             "1], pfc: {alpha: 0.5, reserved: 8 KiB, resume: 4 KiB, headroom: 200 KiB, quanta: "
+             "1000}, ecn: "
              "{kmin: 100 KB, kmax: 400 KB, pmax: 0.5}}"});
   ASSERT_TRUE(scenario.has_value());
   const SwitchModel& switches = scenario->cluster.switches;
@@ -85,6 +86,7 @@ TEST(Packets, ReadsTheInsideOfSwitches) {
   EXPECT_EQ(switches.pause.reserved, Bytes(8192));
   EXPECT_EQ(switches.pause.resume, Bytes(4096));
   EXPECT_EQ(switches.pause.headroom, Bytes(204'800));
+  EXPECT_EQ(switches.pause.quanta, 1'000);
   EXPECT_EQ(switches.marking->low, Bytes(100'000));
   EXPECT_EQ(switches.marking->high, Bytes(400'000));
   EXPECT_EQ(switches.marking->most, 0.5);
@@ -194,6 +196,25 @@ TEST(Packets, AnIncastTakesWhatItsCableTakes) {
   const double least = 8 * (1e6 + 245 * 82) / 12.5e9;
   EXPECT_GE(result.time.seconds(), least);
   EXPECT_LE(result.time.seconds(), 1.01 * least + 5e-6);
+}
+
+// With a small buffer the senders are held back: by leaf-0, for the one output that they all take.
+TEST(Packets, SaysWhoWasPausedForWhichOutput) {
+  const RunResult result =
+      RunWith({"workload.traffic={pattern: incast, senders: 8, size: 1 MB}",
+               "cluster.transport.congestion_control=none", "cluster.fabric.switch.buffer=1 MB"});
+  ASSERT_EQ(result.status, RunStatus::kFinished);
+  const PacketCounters& counters = *result.traffic->counters;
+  std::uint64_t pauses = 0;
+  for (const PausedLink& link : result.traffic->paused) {
+    pauses += link.pauses;
+    if (link.to == "leaf-0") {
+      EXPECT_EQ(link.cause_to, "host-0");
+    }
+  }
+  EXPECT_GT(pauses, 0U);
+  EXPECT_EQ(pauses, counters.pauses - counters.pause_repeats);
+  EXPECT_EQ(counters.drops, 0U);
 }
 
 TEST(Packets, RepeatsWithOtherSeeds) {

@@ -192,6 +192,7 @@ class PacketReader {
     map->Read("alpha", pause.alpha, RealRange{1e-6, 64});
     map->Read("reserved", pause.reserved);
     map->Read("resume", pause.resume);
+    map->Read("quanta", pause.quanta, IntRange{.min = 1, .max = 65'535});
     Bytes headroom;
     if (const auto given = map->Find("headroom"); given && given->Read(headroom, Bytes(0))) {
       pause.headroom = headroom;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "scenario/reader.h"
 #include "scenario/summary.h"
@@ -76,6 +77,31 @@ void AddLinkFigures(const PacketReport& report, RunResult& result) {
   }
 }
 
+std::vector<PausedLink> PausedLinks(const PacketReport& report, const Fabric& fabric) {
+  constexpr std::size_t kKept = 1'000;
+  std::vector<const PacketPause*> order;
+  for (const PacketPause& pause : report.pauses) order.push_back(&pause);
+  std::ranges::stable_sort(order, std::greater<>(), &PacketPause::paused);
+  if (order.size() > kKept) order.resize(kKept);
+  std::vector<PausedLink> out;
+  for (const PacketPause* pause : order) {
+    const Link& link = fabric.link(pause->link);
+    PausedLink row{.from = fabric.name(link.from),
+                   .to = fabric.name(link.to),
+                   .traffic_class = pause->traffic_class,
+                   .pauses = pause->pauses,
+                   .paused = pause->paused,
+                   .cause_to = {},
+                   .cause_share = 0};
+    if (!pause->causes.empty()) {
+      row.cause_to = fabric.name(fabric.link(pause->causes.front().output).to);
+      row.cause_share = pause->causes.front().share;
+    }
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
 // REQUIRES: the timeline has been summed up.
 void Finish(const TrafficWorkload& traffic, std::span<const FlowRecord> records,
             std::shared_ptr<const TrafficResult> summary, RunResult& result) {
@@ -110,6 +136,7 @@ Result<void> RunPackets(const Scenario& scenario, const TrafficWorkload& traffic
   AddLinkFigures(*report, result);
   auto summary = std::make_shared<TrafficResult>(SummariseFlows(traffic, report->flows));
   summary->counters = report->counters;
+  summary->paused = PausedLinks(*report, *result.fabric);
   summary->stuck = std::move(report->stuck);
   Finish(traffic, report->flows, std::move(summary), result);
   return {};

@@ -21,6 +21,17 @@ struct JobTraffic {
   TrafficStatistics statistics;
 };
 
+// A class of a link whose receiver paused it, and the output there that its packets waited for.
+struct PausedLink {
+  std::string from;
+  std::string to;
+  std::uint8_t traffic_class = 0;
+  std::uint64_t pauses = 0;
+  Time paused;           // how long its sender stood still
+  std::string cause_to;  // where the fullest of these outputs leads; empty: not known
+  double cause_share = 0;
+};
+
 // What became of `workload.traffic`.
 struct TrafficResult {
   TrafficStatistics statistics;             // of the measured flows of all jobs
@@ -30,6 +41,7 @@ struct TrafficResult {
   double offered_load = 0;     // as asked for; 0: not defined
   std::optional<Saturation> saturation;
   std::optional<PacketCounters> counters;  // of an engine of packets
+  std::vector<PausedLink> paused;          // longest first, the worst thousand
   std::vector<std::string> stuck;          // what did not finish, and why
 };
 
