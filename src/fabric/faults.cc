@@ -1,3 +1,5 @@
+#include "fabric/faults.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,28 +11,6 @@
 
 namespace trunkline {
 namespace {
-
-// One direction of every cable that a fault's target names; empty when it names none.
-std::vector<LinkId> CablesOf(const Fabric& fabric, const std::string& target) {
-  std::vector<LinkId> cables;
-  if (const auto device = fabric.Find(target); !device.empty()) {
-    for (LinkId link : fabric.out(device[0])) {
-      if (fabric.link(link).kind == LinkKind::kNetwork) cables.push_back(link);
-    }
-    return cables;
-  }
-  // Names of devices inside nodes contain a slash themselves: gpu:3/5/nvswitch:3/0.
-  for (std::size_t slash = target.find('/'); slash != std::string::npos;
-       slash = target.find('/', slash + 1)) {
-    const auto from = fabric.Find(target.substr(0, slash));
-    const auto to = fabric.Find(target.substr(slash + 1));
-    if (from.empty() || to.empty()) continue;
-    for (LinkId link : fabric.out(from[0])) {
-      if (fabric.link(link).to == to[0]) cables.push_back(link);
-    }
-  }
-  return cables;
-}
 
 Diagnostic Problem(const StaticFault& fault, std::string message, std::string hint) {
   return {.code = "TL1406",
@@ -52,6 +32,52 @@ std::optional<Rate> Degraded(const StaticFault& fault, Rate rate) {
 }
 
 }  // namespace
+
+std::vector<LinkId> CablesOf(const Fabric& fabric, const std::string& target) {
+  std::vector<LinkId> cables;
+  if (const auto device = fabric.Find(target); !device.empty()) {
+    for (LinkId link : fabric.out(device[0])) {
+      if (fabric.link(link).kind == LinkKind::kNetwork) cables.push_back(link);
+    }
+    return cables;
+  }
+  // Names of devices inside nodes contain a slash themselves: gpu:3/5/nvswitch:3/0.
+  for (std::size_t slash = target.find('/'); slash != std::string::npos;
+       slash = target.find('/', slash + 1)) {
+    const auto from = fabric.Find(target.substr(0, slash));
+    const auto to = fabric.Find(target.substr(slash + 1));
+    if (from.empty() || to.empty()) continue;
+    for (LinkId link : fabric.out(from[0])) {
+      if (fabric.link(link).to == to[0]) cables.push_back(link);
+    }
+  }
+  return cables;
+}
+
+Fabric RebuildFabric(const Fabric& fabric, const std::vector<bool>& failed,
+                     std::span<const Rate> rates, std::vector<LinkId>& original) {
+  FabricBuilder builder;
+  for (std::size_t i = 0; i < fabric.device_count(); ++i)
+    builder.AddDevice(fabric.device(DeviceId(i)));
+  std::vector<LinkId> moved(fabric.link_count());
+  original.clear();
+  for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
+    if (failed[i]) continue;
+    original.insert(original.end(), {LinkId(i), LinkId(i + 1)});
+    const Link& link = fabric.link(LinkId(i));
+    moved[i] = builder.AddCable(link.from, link.to, rates[i], link.latency, link.kind);
+    moved[i + 1] = fabric.reverse(moved[i]);
+    builder.SetRate(moved[i + 1], rates[i + 1]);
+  }
+  for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
+    std::vector<LinkId> links;
+    for (LinkId link : fabric.trunk_links(trunk)) {
+      if (!failed[Index(link)]) links.push_back(moved[Index(link)]);
+    }
+    if (!links.empty()) builder.AddTrunk(links);
+  }
+  return std::move(builder).Build();
+}
 
 Result<Fabric> ApplyFaults(const Fabric& fabric, std::span<const StaticFault> faults) {
   Diagnostics problems;
@@ -85,25 +111,8 @@ Result<Fabric> ApplyFaults(const Fabric& fabric, std::span<const StaticFault> fa
   }
   if (!problems.empty()) return std::unexpected(std::move(problems));
 
-  FabricBuilder builder;
-  for (std::size_t i = 0; i < fabric.device_count(); ++i)
-    builder.AddDevice(fabric.device(DeviceId(i)));
-  std::vector<LinkId> moved(fabric.link_count());
-  for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
-    if (failed[i]) continue;
-    const Link& link = fabric.link(LinkId(i));
-    moved[i] = builder.AddCable(link.from, link.to, rates[i], link.latency, link.kind);
-    moved[i + 1] = LinkId(Index(moved[i]) + 1);
-    builder.SetRate(moved[i + 1], rates[i + 1]);
-  }
-  for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
-    std::vector<LinkId> links;
-    for (LinkId link : fabric.trunk_links(trunk)) {
-      if (!failed[Index(link)]) links.push_back(moved[Index(link)]);
-    }
-    if (!links.empty()) builder.AddTrunk(links);
-  }
-  return std::move(builder).Build();
+  std::vector<LinkId> original;
+  return RebuildFabric(fabric, failed, rates, original);
 }
 
 }  // namespace trunkline

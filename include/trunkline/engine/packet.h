@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include "trunkline/base/progress.h"
 #include "trunkline/engine/timeline.h"
 #include "trunkline/engine/traffic.h"
+#include "trunkline/fabric/fault.h"
 #include "trunkline/fabric/placement.h"
 #include "trunkline/fabric/route.h"
 #include "trunkline/fabric/switch_model.h"
@@ -30,6 +33,10 @@ struct PacketInput {
   const Router& router;
   const SwitchModel& switches;
   const PacketTransport& transport;
+  std::span<const TimedFault> faults = {};
+  // How long after a cable goes down or comes back all queue pairs and switches route over what is
+  // left; none: they never do.
+  std::optional<Time> rerouting = {};
 };
 
 // How often what happened, by kind of packet.
@@ -42,7 +49,8 @@ struct PacketCounters {
   PacketCounts packets;  // sent by endpoints and, PAUSE and RESUME, switches
   PacketCounts hops;     // network links crossed
   std::uint64_t drops = 0;
-  std::uint64_t data_drops = 0;  // of those, data that still had its payload
+  std::uint64_t data_drops = 0;   // of those, data that still had its payload
+  std::uint64_t fault_drops = 0;  // of the drops, those on or before a cable that was down
   std::uint64_t trims = 0;
   std::uint64_t marks = 0;
   std::uint64_t pauses = 0;          // PAUSE frames
@@ -93,11 +101,12 @@ struct PacketReport {
   std::vector<std::string> stuck;
 };
 
-// What is wrong or unwise about switches and ends for a fabric and its routing: errors and warnings
-// TL1801 to TL1813, without a place.
+// What is wrong or unwise about switches and ends for a fabric, some of whose cables may fail
+// during the run, and its routing: errors and warnings TL1801 to TL1813, without a place.
 [[nodiscard]] Diagnostics CheckPacketSettings(const Fabric& fabric, RoutingPolicy routing,
                                               const SwitchModel& switches,
-                                              const PacketTransport& transport);
+                                              const PacketTransport& transport,
+                                              bool cables_fail = false);
 
 // Runs point-to-point traffic. `placement` says where the ranks are. TL18xx: settings that
 // contradict each other.

@@ -20,11 +20,12 @@ bool IsNetwork(const Link& link) { return link.kind == LinkKind::kNetwork; }
 class Checker {
  public:
   Checker(const Fabric& fabric, RoutingPolicy routing, const SwitchModel& switches,
-          const PacketTransport& transport)
+          const PacketTransport& transport, bool cables_fail)
       : fabric_(fabric),
         routing_(routing),
         switches_(switches),
         transport_(transport),
+        cables_fail_(cables_fail),
         frame_(transport.mtu + transport.packet_overhead) {}
 
   Diagnostics Run() {
@@ -138,10 +139,11 @@ class Checker {
                          ToString(routing_)),
              "loss_recovery: selective_repeat, or routing: ecmp or static");
     }
-    const bool loses = switches_.loss_control == LossControl::kLossy || switches_.frame_loss > 0;
+    const bool loses =
+        switches_.loss_control == LossControl::kLossy || switches_.frame_loss > 0 || cables_fail_;
     if (loses && transport_.retry_limit == 0) {
-      Refuse("TL1806", "switches may drop packets and nothing sends them again",
-             "retry_limit: 7, or switches that lose nothing (pfc: true)");
+      Refuse("TL1806", "packets may be lost and nothing sends them again",
+             "retry_limit: 7, or switches that lose nothing (pfc: true) and no faults");
     }
     for (const Time timeout : {transport_.retransmit_timeout,
                                transport_.low_timeout.value_or(transport_.retransmit_timeout)}) {
@@ -322,6 +324,7 @@ class Checker {
   RoutingPolicy routing_;
   const SwitchModel& switches_;
   const PacketTransport& transport_;
+  bool cables_fail_;
   Bytes frame_;
   Rate host_rate_;
   Time round_trip_;
@@ -332,8 +335,9 @@ class Checker {
 }  // namespace
 
 Diagnostics CheckPacketSettings(const Fabric& fabric, RoutingPolicy routing,
-                                const SwitchModel& switches, const PacketTransport& transport) {
-  return Checker(fabric, routing, switches, transport).Run();
+                                const SwitchModel& switches, const PacketTransport& transport,
+                                bool cables_fail) {
+  return Checker(fabric, routing, switches, transport, cables_fail).Run();
 }
 
 }  // namespace trunkline

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/packet/fault_plan.h"
 #include "engine/packet/packet_network.h"
 #include "engine/packet/shard.h"
 #include "engine/packet/test_runs.h"
@@ -33,10 +34,14 @@ std::string Simulate(const SmallRun& run) {
   const Router router(run.fabric->fabric, routing);
   const NetworkPaths paths(run.fabric->fabric);
   Plant plant = BuildPlant(router, paths, run.switches, run.transport);
+  const auto faults = ResolveFaults(router.fabric(), run.faults);
+  EXPECT_TRUE(faults.has_value());
+  PlanFaults(plant, router, *faults, run.rerouting);
   ReserveQueuePairs(plant, static_cast<std::uint32_t>(run.flows.size()));
   Recorder recorder(run.flows.size());
   const QueueShape shape = ShapeOf(plant);
   S shard(plant, recorder, shape.bucket, shape.horizon);
+  shard.ScheduleFaults();
   recorder.post = [&](std::uint32_t flow) { shard.Post(flow, run.flows[flow].bytes); };
   const auto hosts = run.fabric->fabric.endpoints();
   for (std::uint32_t i = 0; i < run.flows.size(); ++i) {
@@ -55,11 +60,11 @@ std::string Simulate(const SmallRun& run) {
   }
   const PacketCounters c = shard.counters();
   seen += fmt::format(
-      "hops {} {} {} drops {} trims {} marks {} pauses {} {} {} {} again {} {} timeouts {} "
+      "hops {} {} {} drops {} {} trims {} marks {} pauses {} {} {} {} again {} {} timeouts {} "
       "failures {} bytes {}\n",
-      c.hops.data, c.hops.ack, c.hops.control, c.drops, c.trims, c.marks, c.pauses, c.pause_repeats,
-      c.pause_expiries, c.resumes, c.retransmissions, c.refused, c.timeouts, c.failures,
-      c.delivered_bytes);
+      c.hops.data, c.hops.ack, c.hops.control, c.drops, c.fault_drops, c.trims, c.marks, c.pauses,
+      c.pause_repeats, c.pause_expiries, c.resumes, c.retransmissions, c.refused, c.timeouts,
+      c.failures, c.delivered_bytes);
   for (std::size_t i = 0; i < plant.pauses.size(); ++i) {
     if (plant.pauses[i].until == 0) continue;
     seen +=

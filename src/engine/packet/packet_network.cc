@@ -4,19 +4,11 @@
 
 #include <algorithm>
 
+#include "engine/packet/fault_plan.h"
 #include "trunkline/base/check.h"
 
 namespace trunkline {
 namespace {
-
-std::vector<std::uint32_t> IndexSwitches(const Fabric& fabric) {
-  std::vector<std::uint32_t> index(fabric.device_count(), kNoIndex);
-  std::uint32_t next = 0;
-  for (std::size_t i = 0; i < index.size(); ++i) {
-    if (fabric.device(DeviceId(i)).kind == DeviceKind::kSwitch) index[i] = next++;
-  }
-  return index;
-}
 
 void AddSwitches(const Fabric& fabric, const std::vector<std::uint32_t>& index, Bytes frame,
                  Plant& plant) {
@@ -41,6 +33,15 @@ Time HopDelay(const Fabric& fabric, LinkId id) {
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> IndexSwitches(const Fabric& fabric) {
+  std::vector<std::uint32_t> index(fabric.device_count(), kNoIndex);
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    if (fabric.device(DeviceId(i)).kind == DeviceKind::kSwitch) index[i] = next++;
+  }
+  return index;
+}
 
 Bytes PauseHeadroom(const Fabric& fabric, LinkId id, const SwitchModel& switches, Bytes frame) {
   if (switches.pause.headroom) return *switches.pause.headroom;
@@ -158,7 +159,48 @@ void ReserveQueuePairs(Plant& plant, std::uint32_t count) {
   plant.receivers.resize(count);
   plant.paths.resize(count);
   if (plant.forwarding != Forwarding::kSource) plant.destinations.resize(count);
+  if (plant.faults == nullptr) return;
+  plant.faults->moves.resize(count);
+  for (const auto& detour : plant.faults->detours) detour->destinations.resize(count);
 }
+
+Time RoundTripOf(const Plant& plant, std::span<const std::uint32_t> links) {
+  const auto frame =
+      static_cast<std::uint32_t>((plant.transport.mtu + plant.transport.packet_overhead).count());
+  const auto ack = static_cast<std::uint32_t>(plant.transport.ack_bytes.count());
+  Time sum;
+  for (const std::uint32_t link : links) {
+    const WireClock& wire = plant.details[link].wire;
+    sum += Time::Picoseconds(plant.cables[link].delay + plant.cables[link ^ 1U].delay +
+                             wire.Duration(frame) + wire.Duration(ack));
+  }
+  return sum;
+}
+
+namespace {
+
+// Where switches forward the packets of a queue pair; `links` is one of its paths.
+Destination DestinationOf(Plant& plant, const Fabric& fabric, const NetworkPaths& paths,
+                          DeviceId source, DeviceId destination,
+                          std::span<const std::uint32_t> links) {
+  const auto add_homes = [&](DeviceId device, std::uint32_t& first, std::uint32_t& count) {
+    first = static_cast<std::uint32_t>(plant.home_links.size());
+    for (const LinkId link : fabric.out(device)) {
+      if (fabric.link(link).kind != LinkKind::kNetwork) continue;
+      plant.home_links.push_back(static_cast<std::uint32_t>(Index(fabric.reverse(link))));
+      ++count;
+    }
+  };
+  Destination to{.group = paths.destination(destination),
+                 .last_link = links.back(),
+                 .source_group = paths.destination(source),
+                 .source_last_link = links.front() ^ 1U};
+  add_homes(destination, to.homes, to.home_count);
+  add_homes(source, to.source_homes, to.source_home_count);
+  return to;
+}
+
+}  // namespace
 
 Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& router,
                                                   const NetworkPaths& paths, std::uint32_t index,
@@ -170,18 +212,12 @@ Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& ro
   view.mtu = plant.transport.mtu;
   view.frame = plant.transport.mtu + plant.transport.packet_overhead;
   sender.path = static_cast<std::uint32_t>(plant.path_links.size());
-  const auto frame =
-      static_cast<std::uint32_t>((plant.transport.mtu + plant.transport.packet_overhead).count());
-  const auto ack = static_cast<std::uint32_t>(plant.transport.ack_bytes.count());
   std::vector<std::uint32_t> links;
   for (const LinkId link : *path) {
     if (router.fabric().link(link).kind != LinkKind::kNetwork) continue;
-    const auto id = static_cast<std::uint32_t>(Index(link));
-    links.push_back(id);
-    const WireClock& wire = plant.details[id].wire;
-    view.base_rtt += Time::Picoseconds(plant.cables[id].delay + plant.cables[id ^ 1U].delay +
-                                       wire.Duration(frame) + wire.Duration(ack));
+    links.push_back(static_cast<std::uint32_t>(Index(link)));
   }
+  view.base_rtt = RoundTripOf(plant, links);
   TL_CHECK(links.size() >= 1, "a queue pair inside a node");
   if (plant.transport.policy.needs_telemetry && links.size() > kMaxTelemetryHops + 1) {
     return Error(
@@ -195,10 +231,8 @@ Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& ro
   if (plant.forwarding == Forwarding::kSource) {
     plant.path_links.insert(plant.path_links.end(), links.begin(), links.end());
   } else {
-    plant.destinations[index] = {.group = paths.destination(destination),
-                                 .last_link = links.back(),
-                                 .source_group = paths.destination(source),
-                                 .source_last_link = links.front() ^ 1U};
+    plant.destinations[index] =
+        DestinationOf(plant, router.fabric(), paths, source, destination, links);
   }
   view.hops = static_cast<std::uint32_t>(links.size());
   view.line_rate = plant.details[sender.link].wire.rate();
@@ -206,6 +240,7 @@ Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& ro
   sender.control.window = INT64_MAX;
   plant.senders[index] = sender;
   plant.paths[index] = view;
+  if (plant.faults != nullptr) PlanMoves(plant, index, links, source, destination);
   return links;
 }
 

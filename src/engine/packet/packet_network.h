@@ -28,6 +28,11 @@ void ReserveQueuePairs(Plant& plant, std::uint32_t count);
                                                                 DeviceId source,
                                                                 DeviceId destination);
 
+// The index of each device among switches, kNoIndex for others.
+[[nodiscard]] std::vector<std::uint32_t> IndexSwitches(const Fabric& fabric);
+// Of a full packet and its acknowledgement over `links` when they are idle.
+[[nodiscard]] Time RoundTripOf(const Plant& plant, std::span<const std::uint32_t> links);
+
 // From post to delivery of a message that has the idle network to itself: the last packet through a
 // pipeline of links, full packets before it.
 [[nodiscard]] Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes bytes);

@@ -21,6 +21,8 @@
 // id; every element is written by one shard only.
 namespace trunkline {
 
+struct FaultPlan;
+
 inline constexpr std::uint32_t kNoIndex = UINT32_MAX;
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
@@ -85,6 +87,19 @@ struct Ingress {
   std::uint32_t paused : 1 = 0;
 };
 static_assert(sizeof(Ingress) == 16);
+
+// What faults have made of a link. Its sending side writes the first part, its receiving side the
+// second.
+struct LinkHealth {
+  double frame_loss = 0;  // chance that a frame is spoilt …
+  double bit_errors = 0;  // … and that a bit is
+  std::uint32_t times_down = 0;
+
+  std::uint32_t heard_down = 0;  // how often it has gone down
+  bool down = false;
+  std::int64_t last_down = 0;
+  Rate rate;  // at which frames come
+};
 
 // The sender of a (link, class) under PFC.
 struct Pause {
@@ -208,6 +223,11 @@ struct Destination {
   std::uint32_t last_link = 0;  // into the receiver
   std::uint32_t source_group = 0;
   std::uint32_t source_last_link = 0;  // into the sender
+  // All links into the receiver and into the sender: ranges of Plant::home_links.
+  std::uint32_t homes = 0;
+  std::uint32_t home_count = 0;
+  std::uint32_t source_homes = 0;
+  std::uint32_t source_home_count = 0;
 };
 
 // How switches choose among equally short ports.
@@ -248,6 +268,7 @@ struct Plant {
   std::vector<Ingress> ingress;      // [link x classes + class]; kPause only
   std::vector<Pause> pauses;         // [link x classes + class]; kPause only
   std::vector<Pauser> pausers;       // [link x classes + class]; kPause only
+  std::vector<LinkHealth> health;    // by link; empty: nothing happens to cables
   std::vector<Lane> lanes;           // [link x classes + class]; kCredits only
   std::vector<Switch> switches;
   std::vector<std::uint32_t> switch_ports;
@@ -259,9 +280,15 @@ struct Plant {
   std::vector<Receiver> receivers;
   std::vector<PathView> paths;            // by queue pair
   std::vector<Destination> destinations;  // by queue pair; not for kSource
+  std::vector<std::uint32_t> home_links;
+  std::shared_ptr<FaultPlan> faults;  // none: nothing happens to cables
 
   [[nodiscard]] std::size_t QueueOf(std::uint32_t link, std::uint32_t traffic_class) const {
     return std::size_t{link} * switches_model.classes + traffic_class;
+  }
+  // A port that is down counts as paused in all classes, control included, which PFC never pauses.
+  [[nodiscard]] bool IsDown(const Port& port) const {
+    return (port.paused >> control_class() & 1) != 0;
   }
   [[nodiscard]] std::uint8_t control_class() const {
     return static_cast<std::uint8_t>(switches_model.classes - 1);

@@ -8,7 +8,8 @@
 namespace trunkline {
 
 PortTable::PortTable(const Fabric& fabric, const NetworkPaths& paths,
-                     std::span<const std::uint32_t> switch_of_device)
+                     std::span<const std::uint32_t> switch_of_device,
+                     std::span<const LinkId> original)
     : sets_(1) {
   std::vector<DeviceId> switches;
   std::vector<DeviceId> one_of_group;
@@ -38,7 +39,8 @@ PortTable::PortTable(const Fabric& fabric, const NetworkPaths& paths,
         sets_.push_back({static_cast<std::uint32_t>(links_.size()),
                          static_cast<std::uint32_t>(ports.links.size())});
         for (const LinkId link : ports.links) {
-          links_.push_back(static_cast<std::uint32_t>(Index(link)));
+          const LinkId name = original.empty() ? link : original[Index(link)];
+          links_.push_back(static_cast<std::uint32_t>(Index(name)));
         }
       }
       table_[std::size_t{s} * groups_ + g] = entry->second;

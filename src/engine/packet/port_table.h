@@ -14,11 +14,12 @@ class NetworkPaths;
 // look-up a hop, for policies that choose hop by hop.
 class PortTable {
  public:
+  // `original` has the names of the fabric's links in the table; empty: their own.
   PortTable(const Fabric& fabric, const NetworkPaths& paths,
-            std::span<const std::uint32_t> switch_of_device);
+            std::span<const std::uint32_t> switch_of_device, std::span<const LinkId> original = {});
 
   // Links of `at`, a switch's index, towards `group`; empty at the switches of the group itself,
-  // whose only choice is the destination's own link.
+  // whose only choice is the destination's own link, and where nothing leads there.
   [[nodiscard]] std::span<const std::uint32_t> Ports(std::uint32_t at, std::uint32_t group) const {
     const Set& set = sets_[table_[std::size_t{at} * groups_ + group]];
     return std::span(links_).subspan(set.begin, set.count);

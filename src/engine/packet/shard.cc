@@ -6,6 +6,7 @@
 
 #include "engine/packet/shard_buffers.h"
 #include "engine/packet/shard_crossing.h"
+#include "engine/packet/shard_faults.h"
 #include "engine/packet/shard_forwarding.h"
 #include "engine/packet/shard_pausing.h"
 #include "engine/packet/shard_receiving.h"
@@ -33,6 +34,7 @@ void Shard<Queue, kFused>::Handle(const PacketEvent& event) {
       application_.OnPost(event.entity(), now());
       break;
     case PacketEventKind::kFault:
+      OnFault(event.entity());
       break;
   }
 }
@@ -100,6 +102,7 @@ void Shard<Queue, kFused>::PrefetchPorts(std::span<const PacketEvent> bucket) {
     }
     if (packet.kind >= PacketKind::kPause || plant_.forwarding == Forwarding::kAdaptive) continue;
     const std::uint32_t out = PeekNextLink(packet, cables_[link].to_switch);
+    if (out == kNoIndex) continue;
     __builtin_prefetch(&plant_.queues[plant_.QueueOf(out, packet.traffic_class)], 1);
     __builtin_prefetch(&ports_[out], 1);
     __builtin_prefetch(&cables_[out]);
@@ -121,7 +124,7 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
     Handle(event);
     if (!notices_.empty()) DeliverNotices();
     ++handled;
-    if (event.kind() != PacketEventKind::kPortDone) {
+    if (event.kind() > PacketEventKind::kPortDone) {
       ++events_;
       last_event_ = event.time;
     }

@@ -9,6 +9,7 @@
 
 #include "engine/packet/calendar_queue.h"
 #include "engine/packet/deadlock.h"
+#include "engine/packet/fault_plan.h"
 #include "engine/packet/packet.h"
 #include "engine/packet/path_chooser.h"
 #include "engine/packet/plant.h"
@@ -55,6 +56,8 @@ class Shard {
   Shard(Plant& plant, PacketApplication& application, Time bucket, Time horizon)
       : plant_(plant),
         application_(application),
+        port_table_(plant.port_table.get()),
+        destinations_(&plant.destinations),
         queue_(bucket, horizon),
         ports_(plant.ports.data()),
         cables_(plant.cables.data()),
@@ -68,8 +71,9 @@ class Shard {
             plant.forwarding == Forwarding::kSource ? 1 : kNoIndex)),
         any_order_(plant.transport.recovery == LossRecovery::kSelectiveRepeat),
         gaps_tell_(any_order_ && plant.can_lose && loss_distance_ != kNoIndex),
+        faulty_(plant.faults != nullptr),
         observed_always_(plant.switches_model.frame_loss > 0 ||
-                         plant.transport.policy.needs_telemetry),
+                         plant.transport.policy.needs_telemetry || faulty_),
         observed_(plant.switches_model.marking || observed_always_),
         source_routed_(plant.forwarding == Forwarding::kSource),
         credits_(!plant.lanes.empty()),
@@ -93,6 +97,10 @@ class Shard {
   // Has the receiver of a queue pair read `bytes` from its sender: a request goes there, and the
   // data comes as a message. REQUIRES: the queue pair carries nothing else.
   void PostRead(std::uint32_t queue_pair, std::int64_t bytes);
+
+  // Has what befalls this shard's cables happen when its time comes. REQUIRES: nothing has happened
+  // yet; the shard has joined others, if it does.
+  void ScheduleFaults();
 
   // The next event's time; Time::Max() when nothing is left to happen.
   [[nodiscard]] Time next_time() {
@@ -177,6 +185,8 @@ class Shard {
   [[nodiscard, gnu::always_inline]] std::uint32_t PeekNextLink(const Packet& packet,
                                                                std::uint32_t at);
   [[nodiscard, gnu::always_inline]] std::uint32_t NextLink(Packet& packet, std::uint32_t at);
+  [[nodiscard]] std::uint32_t HomeLink(const Destination& to, bool backward,
+                                       std::uint32_t at) const;
   [[nodiscard]] std::uint32_t Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
                                      std::uint32_t entropy);
   void Observe(const Port& port, std::uint32_t link, std::uint32_t id);
@@ -191,6 +201,7 @@ class Shard {
   void Settle(Switch& at);
   void BeExact(Switch& at);
   void Free(Port& port);
+  void Release(Switch& at, const Charge& held);
   void CatchUpAll(const Switch& at);
   [[nodiscard]] bool Fits(const Switch& at, const Ingress& ingress, std::uint32_t bytes) const;
   [[nodiscard]] bool TakeCredit(std::uint32_t link, const Packet& packet);
@@ -198,11 +209,26 @@ class Shard {
   void NoteReturn(std::uint32_t link, std::uint32_t traffic_class, std::uint32_t bytes,
                   std::int64_t known);
 
+  // shard_faults.h: cables that go down, come back, slow down or spoil frames.
+  void OnFault(std::uint32_t index);
+  void ChangeSending(std::uint32_t link, const CableChange& change);
+  void ChangeReceiving(std::uint32_t link, const CableChange& change);
+  void GoDown(std::uint32_t link);
+  void ComeBack(std::uint32_t link);
+  [[nodiscard]] bool WasCutOff(std::uint32_t link, const Packet& packet) const;
+  [[nodiscard]] double SpoilChance(std::uint32_t link, std::uint32_t wire) const;
+  void LoseOnCable(std::uint32_t link, std::uint32_t id);
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> PathNow(std::uint32_t queue_pair) const;
+  void MoveRoutes(std::uint32_t epoch);
+  void MoveSender(std::uint32_t index, const FaultPlan::Move& move);
+  void Detach(std::uint32_t index);
+
   // shard_pausing.h: priority flow control.
   static constexpr std::uint32_t kExpiry = 8;  // added to the class in a kRefresh's payload
   void SendPause(std::uint32_t link, std::uint32_t traffic_class, bool pause);
   void OnPause(std::uint32_t link, const Packet& packet);
   void Resume(std::uint32_t link, std::uint32_t traffic_class);
+  void GoOn(std::uint32_t link);
   void OnRefresh(std::uint32_t link, std::uint32_t what);
   void RepeatPause(std::uint32_t link, std::uint32_t traffic_class);
   void ExpirePause(std::uint32_t link, std::uint32_t traffic_class);
@@ -284,6 +310,9 @@ class Shard {
   Plant& plant_;
   PacketApplication& application_;
   std::uint16_t id_ = 0;
+  std::uint32_t epoch_ = 0;  // of routing: see FaultPlan
+  const PortTable* port_table_;
+  const std::vector<Destination>* destinations_;
   std::vector<Outbox> outboxes_;  // by shard; empty when this one is alone
   std::vector<Notice> notices_;
   Queue queue_;
@@ -309,6 +338,7 @@ class Shard {
   std::uint32_t loss_distance_;    // PacketTransport::loss_distance; kNoIndex: gaps tell nothing
   bool any_order_;                 // receivers take packets in any order
   bool gaps_tell_;                 // packets overtaken are lost
+  bool faulty_;                    // something may happen to cables
   bool observed_always_;           // something happens to packets as they leave: Observe …
   bool observed_;                  // … or where others wait behind them
   bool source_routed_;

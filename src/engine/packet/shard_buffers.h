@@ -147,8 +147,11 @@ void Shard<Queue, kFused>::BeExact(Switch& at) {
 // The frame that a port sent last has left: its room is free.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Free(Port& port) {
-  const Charge held = std::exchange(port.held, Charge());
-  Switch& at = switches_[port.at_switch];
+  Release(switches_[port.at_switch], std::exchange(port.held, Charge()));
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Release(Switch& at, const Charge& held) {
   if (plant_.switches_model.loss_control == LossControl::kLossy) {
     at.used -= held.bytes;
     return;

@@ -34,8 +34,12 @@ void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
   if (due_[link] != 0) CatchUp(link);
   Packet& packet = packets_[id];
   if ((packet.flags & Packet::kSpoilt) != 0) {
-    if (credits_) ReturnCredit(packet, link, packet.ready);
-    Drop(id);
+    LoseOnCable(link, id);
+    return;
+  }
+  if (faulty_ && WasCutOff(link, packet)) {
+    ++counters_.fault_drops;
+    LoseOnCable(link, id);
     return;
   }
   if (cable.to_switch == kNoIndex) {
@@ -49,6 +53,11 @@ void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
   }
   const std::uint32_t out = NextLink(packet, cable.to_switch);
   packet.ingress = link;
+  if (faulty_ && (out == kNoIndex || plant_.IsDown(ports_[out]))) {
+    ++counters_.fault_drops;
+    LoseOnCable(link, id);
+    return;
+  }
   if (due_[out] != 0) CatchUp(out);
   if (!Admit(link, id, out)) return;
   if (CanStart(out, id)) {
@@ -67,7 +76,9 @@ inline bool Shard<Queue, kFused>::CanStart(std::uint32_t link, std::uint32_t id)
   if (port.busy_until > now_ || (port.waiting & bit) != 0 || (port.paused & bit) != 0) return false;
   if (packet.ready > now_) {
     // Cut through: never from a slower link into a faster one.
-    if (plant_.details[packet.ingress].wire.rate() < plant_.details[link].wire.rate()) return false;
+    const Rate in =
+        faulty_ ? plant_.health[packet.ingress].rate : plant_.details[packet.ingress].wire.rate();
+    if (in < plant_.details[link].wire.rate()) return false;
   }
   return !credits_ || TakeCredit(link, packet);
 }
@@ -240,7 +251,8 @@ inline void Shard<Queue, kFused>::Launch(std::uint32_t link, std::uint32_t id, s
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Observe(const Port& port, std::uint32_t link, std::uint32_t id) {
   Packet& packet = packets_[id];
-  const double loss = plant_.switches_model.frame_loss;
+  if (faulty_) packet.times_down = plant_.health[link].times_down;
+  const double loss = SpoilChance(link, packet.wire);
   if (loss > 0 && packet.kind < PacketKind::kPause &&
       ToUnit(Draw(plant_.seed, ~std::uint64_t{link}, port.packets)) < loss) {
     packet.flags |= Packet::kSpoilt;
@@ -291,10 +303,27 @@ inline std::uint32_t Shard<Queue, kFused>::PeekNextLink(const Packet& packet, st
     const std::uint32_t* path = plant_.path_links.data() + packet.path;
     return backward ? path[packet.hop - 1] ^ 1U : path[packet.hop];
   }
-  const Destination& to = plant_.destinations[packet.queue_pair];
-  const auto ports = plant_.port_table->Ports(at, backward ? to.source_group : to.group);
-  if (ports.empty()) return backward ? to.source_last_link : to.last_link;
+  const Destination& to = (*destinations_)[packet.queue_pair];
+  const std::uint32_t group = backward ? to.source_group : to.group;
+  if (group == kNoIndex) return kNoIndex;
+  const auto ports = port_table_->Ports(at, group);
+  if (ports.empty()) return HomeLink(to, backward, at);
   return Choose(ports, at, packet.path);
+}
+
+// The link from a switch to an end of a queue pair that is attached to it; kNoIndex where it is
+// not.
+template <typename Queue, bool kFused>
+std::uint32_t Shard<Queue, kFused>::HomeLink(const Destination& to, bool backward,
+                                             std::uint32_t at) const {
+  const std::uint32_t usual = backward ? to.source_last_link : to.last_link;
+  if (ports_[usual].at_switch == at) return usual;
+  const std::uint32_t first = backward ? to.source_homes : to.homes;
+  const std::uint32_t count = backward ? to.source_home_count : to.home_count;
+  for (const std::uint32_t link : std::span(plant_.home_links).subspan(first, count)) {
+    if (ports_[link].at_switch == at) return link;
+  }
+  return kNoIndex;
 }
 
 template <typename Queue, bool kFused>

@@ -23,6 +23,7 @@ void Shard<Queue, kFused>::SendPause(std::uint32_t link, std::uint32_t traffic_c
                                     traffic_class));
     }
   }
+  if (plant_.IsDown(ports_[back])) return;
   const std::uint32_t id = packets_.Take();
   Packet& frame = packets_[id];
   frame = Packet();
@@ -61,6 +62,7 @@ void Shard<Queue, kFused>::OnPause(std::uint32_t link, const Packet& packet) {
   Port& port = ports_[back];
   const auto traffic_class = static_cast<std::uint32_t>(std::countr_zero(packet.psn));
   const auto bit = static_cast<std::uint8_t>(packet.psn);
+  if (plant_.IsDown(port)) return;
   if (packet.kind == PacketKind::kResume) {
     if ((port.paused & bit) != 0) Resume(back, traffic_class);
     return;
@@ -82,6 +84,13 @@ void Shard<Queue, kFused>::Resume(std::uint32_t link, std::uint32_t traffic_clas
   Pause& pause = plant_.pauses[plant_.QueueOf(link, traffic_class)];
   port.paused = static_cast<std::uint8_t>(port.paused & ~(1U << traffic_class));
   pause.past += now_ - pause.since;
+  GoOn(link);
+}
+
+// Something holds a port back no longer.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::GoOn(std::uint32_t link) {
+  const Port& port = ports_[link];
   if (port.busy_until <= now_) {
     Serve(link);
   } else if (CatchesUp(link)) {
@@ -122,7 +131,7 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::ExpirePause(std::uint32_t link, std::uint32_t traffic_class) {
   Pause& pause = plant_.pauses[plant_.QueueOf(link, traffic_class)];
   pause.timer = false;
-  if ((ports_[link].paused & (1U << traffic_class)) == 0) return;
+  if ((ports_[link].paused & (1U << traffic_class)) == 0 || plant_.IsDown(ports_[link])) return;
   if (pause.until > now_) {
     pause.timer = true;
     queue_.Push(

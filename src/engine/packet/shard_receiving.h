@@ -163,6 +163,11 @@ void Shard<Queue, kFused>::SendControl(std::uint32_t out, std::uint32_t id) {
   packet.wire = static_cast<std::uint16_t>(plant_.transport.ack_bytes.count());
   packet.traffic_class = control_;
   packet.ready = now_;
+  if (faulty_ && plant_.IsDown(ports_[out])) {
+    ++counters_.fault_drops;
+    Drop(id);
+    return;
+  }
   if (CanStart(out, id)) {
     Transmit(out, id);
   } else {

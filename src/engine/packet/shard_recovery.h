@@ -270,7 +270,6 @@ void Shard<Queue, kFused>::OnReadRequest(std::uint32_t queue_pair) {
 
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::SendRead(std::uint32_t queue_pair, std::uint32_t request) {
-  const PathView& path = plant_.paths[queue_pair];
   const std::uint32_t id = packets_.Take();
   Packet& packet = packets_[id];
   packet = Packet();
@@ -282,12 +281,13 @@ void Shard<Queue, kFused>::SendRead(std::uint32_t queue_pair, std::uint32_t requ
       static_cast<std::uint64_t>(readers_[plant_.receivers[queue_pair].reader].bytes[request]);
   std::uint32_t last = 0;
   if (plant_.forwarding == Forwarding::kSource) {
-    packet.path = plant_.senders[queue_pair].path;
-    packet.hop = static_cast<std::uint8_t>(path.hops - 1);
+    const auto [path, hops] = PathNow(queue_pair);
+    packet.path = path;
+    packet.hop = static_cast<std::uint8_t>(hops - 1);
     last = plant_.path_links[packet.path + packet.hop];
   } else {
     packet.path = static_cast<std::uint32_t>(Mix64(queue_pair)) + request;
-    last = plant_.destinations[queue_pair].last_link;
+    last = (*destinations_)[queue_pair].last_link;
   }
   ++counters_.packets.control;
   SendControl(last ^ 1U, id);

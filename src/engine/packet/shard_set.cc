@@ -48,6 +48,7 @@ void ShardSet::Start(const std::vector<PacketApplication*>& applications) {
     shards_.push_back(
         std::make_unique<Kernel>(plant_, *applications[i], shape.bucket, shape.horizon));
     if (count_ > 1) shards_[i]->JoinShards(static_cast<std::uint16_t>(i), count_);
+    shards_[i]->ScheduleFaults();
   }
 }
 
@@ -126,6 +127,8 @@ PacketCounters ShardSet::counters() const {
     Add(sum.packets, part.packets);
     Add(sum.hops, part.hops);
     sum.drops += part.drops;
+    sum.data_drops += part.data_drops;
+    sum.fault_drops += part.fault_drops;
     sum.trims += part.trims;
     sum.marks += part.marks;
     sum.pauses += part.pauses;

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "trunkline/base/random.h"
 #include "trunkline/fabric/build.h"
+#include "trunkline/fabric/fault.h"
 #include "trunkline/fabric/route.h"
 #include "trunkline/fabric/switch_model.h"
 #include "trunkline/transport/packet_transport.h"
@@ -38,7 +40,23 @@ struct SmallRun {
     Time start;
   };
   std::vector<Flow> flows;
+  std::vector<TimedFault> faults;
+  std::optional<Time> rerouting;
 };
+
+inline TimedFault MakeFault(const Fabric& fabric, Draws& draw) {
+  const Link& link =
+      fabric.link(LinkId(draw.Below(static_cast<std::uint32_t>(fabric.link_count()))));
+  TimedFault fault;
+  fault.target = fmt::format("{}/{}", fabric.name(link.from), fabric.name(link.to));
+  fault.kind = static_cast<TimedFault::Kind>(draw.Below(4));
+  fault.at = Time::Picoseconds(draw.Below(60'000'000));
+  if (draw.Chance(2)) fault.until = fault.at + Time::Picoseconds(1 + draw.Below(100'000'000));
+  if (fault.kind == TimedFault::Kind::kRate) fault.fraction = 0.05 + 0.01 * draw.Below(90);
+  if (fault.kind == TimedFault::Kind::kFrameLoss) fault.chance = 0.1;
+  if (fault.kind == TimedFault::Kind::kBitErrors) fault.chance = 1e-6;
+  return fault;
+}
 
 inline SmallRun MakeSmallRun(std::uint64_t seed) {
   Draws draw{seed};
@@ -103,6 +121,12 @@ inline SmallRun MakeSmallRun(std::uint64_t seed) {
     const std::uint32_t from = (to + 1 + draw.Below(hosts - 1)) % hosts;
     run.flows.push_back({from, to, draw.Chance(8) ? draw.Below(100) : draw.Below(200'000),
                          draw.Chance(2) ? Time() : Time::Picoseconds(draw.Below(20'000'000))});
+  }
+  if (draw.Chance(3)) {
+    for (std::uint32_t i = 1 + draw.Below(3); i > 0; --i) {
+      run.faults.push_back(MakeFault(run.fabric->fabric, draw));
+    }
+    if (draw.Chance(2)) run.rerouting = Time::Picoseconds(draw.Below(40'000'000));
   }
   run.description = fmt::format("seed {}: {}, loss control {}, routing {}, {}", seed, spec_text,
                                 static_cast<int>(run.switches.loss_control), ToString(run.routing),

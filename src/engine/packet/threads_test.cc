@@ -31,13 +31,14 @@ std::string Simulate(const SmallRun& run, std::uint32_t threads) {
   options.threads = threads;
   options.until = Time::Microseconds(400);
   const auto report =
-      RunPacketTraffic({router, run.switches, run.transport}, traffic, *placement, options);
+      RunPacketTraffic({router, run.switches, run.transport, run.faults, run.rerouting}, traffic,
+                       *placement, options);
   if (!report) return Format(report.error()[0]);
   const PacketCounters& c = report->counters;
   std::string seen =
-      fmt::format("{} end {} events {} hops {} {} {} drops {} pauses {} again {}\n",
+      fmt::format("{} end {} events {} hops {} {} {} drops {} {} pauses {} again {}\n",
                   ToString(report->status), report->end.ps(), report->events, c.hops.data,
-                  c.hops.ack, c.hops.control, c.drops, c.pauses, c.retransmissions);
+                  c.hops.ack, c.hops.control, c.drops, c.fault_drops, c.pauses, c.retransmissions);
   for (const FlowRecord& flow : report->flows) {
     seen += fmt::format("flow {} {} {}\n", flow.posted.ps(), flow.delivered.ps(),
                         flow.acknowledged.ps());

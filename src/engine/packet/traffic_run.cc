@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "engine/packet/check_traffic.h"
+#include "engine/packet/fault_plan.h"
 #include "engine/packet/packet_network.h"
 #include "engine/packet/shard_set.h"
 #include "trunkline/base/check.h"
@@ -57,7 +58,7 @@ class TrafficAgent : public PacketApplication {
 class TrafficRun {
  public:
   TrafficRun(const PacketInput& input, const TrafficWorkload& traffic, const Placement& placement,
-             const PacketOptions& options);
+             const PacketOptions& options, std::vector<CableChange> faults);
 
   Result<PacketReport> Run();
 
@@ -72,6 +73,11 @@ class TrafficRun {
     return placement_.endpoint(flow.read ? flow.destination : flow.source);
   }
   [[nodiscard]] std::uint32_t Threads() const;
+  // Alone, queue pairs are set up when they are needed; side by side, and on cables whose rates
+  // may change, before the run.
+  [[nodiscard]] bool sets_up_before() const {
+    return shards_.count() > 1 || plant_.faults != nullptr;
+  }
   Result<void> SetUp(std::uint32_t flow);
   bool Stop();
   void RunShards();
@@ -122,8 +128,7 @@ void TrafficAgent::PostDue(Time now) {
 }
 
 void TrafficAgent::Post(std::uint32_t flow, Time now) {
-  // Alone, queue pairs are set up when they are needed; side by side, before the run.
-  if (run_.shards_.count() == 1) {
+  if (!run_.sets_up_before()) {
     if (auto done = run_.SetUp(flow); !done) {
       problems_.insert(problems_.end(), done.error().begin(), done.error().end());
       return;
@@ -180,14 +185,22 @@ void TrafficAgent::Activate(std::uint32_t trigger, Time now) {
 
 // --- The run ------------------------------------------------------------------------------------
 
+Plant FaultyPlant(const PacketInput& input, const NetworkPaths& paths,
+                  std::vector<CableChange> faults) {
+  Plant plant = BuildPlant(input.router, paths, input.switches, input.transport);
+  PlanFaults(plant, input.router, std::move(faults), input.rerouting);
+  return plant;
+}
+
 TrafficRun::TrafficRun(const PacketInput& input, const TrafficWorkload& traffic,
-                       const Placement& placement, const PacketOptions& options)
+                       const Placement& placement, const PacketOptions& options,
+                       std::vector<CableChange> faults)
     : input_(input),
       traffic_(traffic),
       placement_(placement),
       options_(options),
       paths_(input.router.fabric()),
-      plant_(BuildPlant(input.router, paths_, input.switches, input.transport)),
+      plant_(FaultyPlant(input, paths_, std::move(faults))),
       shards_(plant_, input.router.fabric(), Threads()),
       activations_(traffic.triggers.size(), 0) {
   const auto flows = static_cast<std::uint32_t>(traffic.flows.size());
@@ -336,7 +349,7 @@ void TrafficRun::AddUnfinished() {
 }
 
 Result<PacketReport> TrafficRun::Run() {
-  for (std::uint32_t i = 0; i < traffic_.flows.size() && shards_.count() > 1; ++i) {
+  for (std::uint32_t i = 0; sets_up_before() && i < traffic_.flows.size(); ++i) {
     if (auto done = SetUp(i); !done) return std::unexpected(done.error());
   }
   for (const auto& agent : agents_) agent->Begin();
@@ -356,12 +369,14 @@ Result<PacketReport> TrafficRun::Run() {
 
 Result<PacketReport> RunPacketTraffic(const PacketInput& input, const TrafficWorkload& traffic,
                                       const Placement& placement, const PacketOptions& options) {
+  auto faults = ResolveFaults(input.router.fabric(), input.faults);
+  if (!faults) return std::unexpected(faults.error());
   Diagnostics problems = CheckPacketSettings(input.router.fabric(), input.router.options().policy,
-                                             input.switches, input.transport);
+                                             input.switches, input.transport, !faults->empty());
   std::erase_if(problems, [](const Diagnostic& d) { return d.severity == Severity::kWarning; });
   if (problems.empty()) problems = CheckPacketTraffic(input, traffic, placement);
   if (!problems.empty()) return std::unexpected(std::move(problems));
-  TrafficRun run(input, traffic, placement, options);
+  TrafficRun run(input, traffic, placement, options, *std::move(faults));
   return run.Run();
 }
 

@@ -1,0 +1,130 @@
+#include "engine/packet/fault_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/packet/packet_network.h"
+#include "fabric/faults.h"
+#include "trunkline/base/check.h"
+
+namespace trunkline {
+
+Fabric Detour::Rebuild(const Fabric& whole) {
+  std::vector<Rate> rates;
+  for (std::size_t i = 0; i < whole.link_count(); ++i) rates.push_back(whole.link(LinkId(i)).rate);
+  return RebuildFabric(whole, down_, rates, original_);
+}
+
+Detour::Detour(const Router& whole, std::vector<bool> down, bool hop_by_hop)
+    : down_(std::move(down)),
+      fabric_(Rebuild(whole.fabric())),
+      router_(fabric_, whole.options()),
+      paths_(fabric_) {
+  if (!hop_by_hop) return;
+  ports_ = std::make_unique<PortTable>(fabric_, paths_, IndexSwitches(fabric_), original_);
+}
+
+std::vector<std::uint32_t> Detour::FindPath(DeviceId source, DeviceId destination,
+                                            std::uint64_t flow) const {
+  std::vector<std::uint32_t> links;
+  const auto path = router_.FindPath(source, destination, flow);
+  if (!path) return links;
+  for (const LinkId link : *path) {
+    if (fabric_.link(link).kind != LinkKind::kNetwork) continue;
+    links.push_back(static_cast<std::uint32_t>(Index(original_[Index(link)])));
+  }
+  return links;
+}
+
+const FaultPlan::Move& FaultPlan::MoveBy(std::uint32_t queue_pair, std::uint32_t epoch) const {
+  const auto after = std::ranges::upper_bound(moves[queue_pair], epoch, {}, &Move::epoch);
+  return *std::prev(after);
+}
+
+namespace {
+
+// The moments when routing moves; cables that are down together make one detour.
+void PlanEpochs(FaultPlan& plan, const Router& router, Time rerouting, bool hop_by_hop) {
+  std::map<std::vector<bool>, std::uint32_t> known;
+  const std::vector<bool> whole(router.fabric().link_count(), false);
+  known.emplace(whole, kNoIndex);
+  std::vector<bool> down = whole;
+  std::uint32_t last = kNoIndex;
+  for (auto change = plan.changes.begin(); change != plan.changes.end();) {
+    const Time at = change->at;
+    for (; change != plan.changes.end() && change->at == at; ++change) {
+      down[Index(change->cable)] = change->down;
+      down[Index(router.fabric().reverse(change->cable))] = change->down;
+    }
+    const auto [entry, is_new] =
+        known.try_emplace(down, static_cast<std::uint32_t>(plan.detours.size()));
+    if (is_new) plan.detours.push_back(std::make_unique<Detour>(router, down, hop_by_hop));
+    if (std::exchange(last, entry->second) == entry->second) continue;
+    plan.epochs.push_back({at + rerouting, entry->second});
+  }
+}
+
+}  // namespace
+
+void PlanFaults(Plant& plant, const Router& router, std::vector<CableChange> changes,
+                std::optional<Time> rerouting) {
+  if (changes.empty()) return;
+  plant.can_lose = plant.can_lose || std::ranges::any_of(changes, [](const CableChange& change) {
+                     return change.down || change.frame_loss > 0 || change.bit_errors > 0;
+                   });
+  plant.health.resize(plant.ports.size());
+  for (std::size_t i = 0; i < plant.health.size(); ++i) {
+    plant.health[i].frame_loss = plant.switches_model.frame_loss;
+    plant.health[i].rate = plant.details[i].wire.rate();
+  }
+  auto plan = std::make_shared<FaultPlan>();
+  plan->changes = std::move(changes);
+  if (rerouting) PlanEpochs(*plan, router, *rerouting, plant.forwarding != Forwarding::kSource);
+  plant.faults = std::move(plan);
+}
+
+void PlanMoves(Plant& plant, std::uint32_t index, std::span<const std::uint32_t> links,
+               DeviceId source, DeviceId destination) {
+  FaultPlan& plan = *plant.faults;
+  const Sender& sender = plant.senders[index];
+  auto& moves = plan.moves[index];
+  moves = {{.epoch = 0,
+            .path = sender.path,
+            .link = sender.link,
+            .hops = plant.paths[index].hops,
+            .base_rtt = plant.paths[index].base_rtt}};
+  const bool source_routed = plant.forwarding == Forwarding::kSource;
+  for (std::uint32_t epoch = 1; epoch <= plan.epochs.size(); ++epoch) {
+    FaultPlan::Move move = moves.front();
+    if (const std::uint32_t detour = plan.epochs[epoch - 1].detour; detour != kNoIndex) {
+      Detour& over = *plan.detours[detour];
+      const bool whole =
+          std::ranges::none_of(links, [&](std::uint32_t link) { return over.down(link); });
+      if (!source_routed || !whole) {
+        const auto path = over.FindPath(source, destination, index);
+        if (path.empty()) {
+          if (!source_routed) over.destinations[index].group = kNoIndex;
+          continue;
+        }
+        move = {.path = static_cast<std::uint32_t>(plant.path_links.size()),
+                .link = path.front(),
+                .hops = static_cast<std::uint32_t>(path.size()),
+                .base_rtt = RoundTripOf(plant, path)};
+        if (source_routed) {
+          plant.path_links.insert(plant.path_links.end(), path.begin(), path.end());
+        } else {
+          Destination& to = over.destinations[index] = plant.destinations[index];
+          to.group = over.paths().destination(destination);
+          to.last_link = path.back();
+          to.source_group = over.paths().destination(source);
+          to.source_last_link = path.front() ^ 1U;
+        }
+      }
+    }
+    move.epoch = epoch;
+    moves.push_back(move);
+  }
+}
+
+}  // namespace trunkline
