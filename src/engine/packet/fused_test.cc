@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "engine/packet/packet_network.h"
 #include "engine/packet/shard.h"
 #include "engine/packet/test_runs.h"
+#include "trunkline/engine/packet.h"
 
 namespace trunkline {
 namespace {
@@ -26,6 +28,49 @@ class Recorder : public PacketApplication {
   std::vector<Time> acknowledged;
 };
 
+// Whether switches have the buffers that they need.
+bool Fits(const SmallRun& run) {
+  const Diagnostics problems =
+      CheckPacketSettings(run.fabric->fabric, run.routing, run.switches, run.transport);
+  return std::ranges::none_of(
+      problems, [](const Diagnostic& problem) { return problem.severity == Severity::kError; });
+}
+
+// What must hold whatever happens: nothing is used that is not there, and what was used is free
+// again once nothing is under way.
+template <typename S>
+void ExpectBuffersKept(const SmallRun& run, const Plant& initial, const Plant& plant, S& shard) {
+  const bool idle = shard.next_time() == Time::Max() && shard.packets_in_flight() == 0;
+  for (std::size_t i = 0; i < plant.lanes.size(); ++i) {
+    std::uint64_t room = plant.lanes[i].available;
+    for (std::size_t j = plant.lanes[i].first; j < plant.lanes[i].returns.size(); ++j) {
+      room += plant.lanes[i].returns[j].bytes;
+    }
+    EXPECT_LE(room, initial.lanes[i].available) << run.description;
+    if (idle) {
+      EXPECT_EQ(room, initial.lanes[i].available) << run.description;
+    }
+  }
+  for (const Switch& at : plant.switches) {
+    EXPECT_GE(at.used, 0) << run.description;
+    if (at.pool >= 0) {
+      EXPECT_LE(at.used, at.pool) << run.description;
+    }
+  }
+  for (const Ingress& ingress : plant.ingress) {
+    EXPECT_LE(ingress.headroom, ingress.headroom_limit) << run.description;
+    if (idle) {
+      EXPECT_FALSE(ingress.paused) << run.description;
+    }
+  }
+  const PacketCounters c = shard.counters();
+  const bool lossless = run.switches.loss_control != LossControl::kLossy &&
+                        run.switches.frame_loss == 0 && run.faults.empty();
+  if (lossless && c.pause_expiries == 0 && Fits(run)) {
+    EXPECT_EQ(c.drops, 0U) << run.description;
+  }
+}
+
 // What can be seen of a run, as text.
 template <typename S>
 std::string Simulate(const SmallRun& run) {
@@ -37,6 +82,7 @@ std::string Simulate(const SmallRun& run) {
   const auto faults = ResolveFaults(router.fabric(), run.faults);
   EXPECT_TRUE(faults.has_value());
   PlanFaults(plant, router, *faults, run.rerouting);
+  const Plant initial = BuildPlant(router, paths, run.switches, run.transport);
   ReserveQueuePairs(plant, static_cast<std::uint32_t>(run.flows.size()));
   Recorder recorder(run.flows.size());
   const QueueShape shape = ShapeOf(plant);
@@ -53,6 +99,7 @@ std::string Simulate(const SmallRun& run) {
   const Time end = Time::Microseconds(400);
   shard.Run(end, UINT64_MAX);
   shard.CatchUpTo(end);
+  ExpectBuffersKept(run, initial, plant, shard);
   std::string seen;
   for (std::size_t i = 0; i < run.flows.size(); ++i) {
     seen += fmt::format("flow {} delivered {} acknowledged {}\n", i, recorder.delivered[i].ps(),

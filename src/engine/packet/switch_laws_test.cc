@@ -1,0 +1,195 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/packet/packet_network.h"
+#include "engine/test_fabrics.h"
+#include "trunkline/base/check.h"
+#include "trunkline/engine/packet.h"
+
+// What buffers, pauses and credits must do, in closed form.
+namespace trunkline {
+namespace {
+
+using testing::AllOf;
+using testing::Ge;
+using testing::Gt;
+using testing::Le;
+using testing::Lt;
+
+constexpr Rate kRate = Rate::GigabitsPerSecond(100);
+constexpr Bytes kFrame{4096 + 82};
+constexpr Time kFrameTime = Time::Picoseconds(4178 * 80);  // at 100 Gb/s
+constexpr Time kHeaderTime = Time::Picoseconds(82 * 80);
+constexpr Time kLatency = Time::Microseconds(1);
+
+TrafficFlow Flow(std::uint32_t from, std::uint32_t to, std::int64_t packets,
+                 std::uint8_t traffic_class = 0) {
+  TrafficFlow flow;
+  flow.source = RankId{from};
+  flow.destination = RankId{to};
+  flow.bytes = Bytes(4096) * packets;
+  flow.traffic_class = traffic_class;
+  return flow;
+}
+
+PacketReport Send(const Fabric& fabric, const SwitchModel& switches,
+                  std::vector<TrafficFlow> flows) {
+  const Router router(fabric, {.policy = RoutingPolicy::kStatic});
+  const PacketTransport transport;
+  TrafficWorkload traffic;
+  traffic.ranks = static_cast<std::uint32_t>(fabric.endpoints().size());
+  traffic.flows = std::move(flows);
+  const auto placement = PackedPlacement(fabric, traffic.ranks);
+  TL_CHECK(placement.has_value(), "placement");
+  auto report = RunPacketTraffic({router, switches, transport}, traffic, *placement, {});
+  TL_CHECK(report.has_value(), "run");
+  EXPECT_EQ(report->status, RunStatus::kFinished);
+  return *std::move(report);
+}
+
+// Hosts 0 to 2 below one leaf and 3 to 5 below another, four times as wide a cable in between.
+Fabric TwoLeaves() {
+  FabricBuilder builder;
+  const auto add = [&](DeviceKind kind, std::uint32_t node, std::uint32_t local) {
+    return builder.AddDevice({.kind = kind,
+                              .tier = static_cast<std::uint8_t>(kind == DeviceKind::kSwitch),
+                              .node = node,
+                              .local = local,
+                              .latency = {}});
+  };
+  const DeviceId leaves[] = {add(DeviceKind::kSwitch, Device::kNoNode, 0),
+                             add(DeviceKind::kSwitch, Device::kNoNode, 1)};
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    builder.AddCable(add(DeviceKind::kHost, i, 0), leaves[i / 3], kRate, kLatency,
+                     LinkKind::kNetwork);
+  }
+  builder.AddCable(leaves[0], leaves[1], kRate * 4, kLatency, LinkKind::kNetwork);
+  return std::move(builder).Build();
+}
+
+double Slowdown(const FlowRecord& flow) {
+  return (flow.delivered - flow.posted).seconds() / flow.alone.seconds();
+}
+
+TEST(Switch, StoresAndForwardsWholeFrames) {
+  const PacketReport report = Send(Crossbar(2, kRate, kLatency), {}, {Flow(0, 1, 1)});
+  EXPECT_EQ(report.flows[0].delivered, kFrameTime * 2 + kLatency * 2);
+}
+
+TEST(Switch, CutsThroughOnceTheHeadersAreIn) {
+  SwitchModel switches;
+  switches.cut_through = true;
+  const PacketReport report = Send(Crossbar(2, kRate, kLatency), switches, {Flow(0, 1, 1)});
+  EXPECT_EQ(report.flows[0].delivered, kHeaderTime + kFrameTime + kLatency * 2);
+}
+
+// Credits for two packets: the third leaves when the first one's credit is back, after it has been
+// sent, has been sent on, and a cable's latency each way.
+TEST(Credits, BelowBandwidthTimesDelayGiveTheBufferARoundTrip) {
+  SwitchModel switches;
+  switches.loss_control = LossControl::kCredits;
+  switches.lane_buffer = Bytes(2 * 66 * 64);
+  const PacketReport report = Send(Crossbar(2, kRate, kLatency), switches, {Flow(0, 1, 100)});
+  const Time loop = kFrameTime * 2 + kLatency * 2;
+  EXPECT_EQ(report.flows[0].delivered, loop * 49 + kFrameTime + kFrameTime * 2 + kLatency * 2);
+  EXPECT_EQ(report.counters.drops, 0);
+}
+
+class Incast : public testing::TestWithParam<std::uint32_t> {};
+
+// Each input is paused when it holds alpha times what is free, so that n of them leave
+// pool / (1 + n alpha) free; then their headroom fills.
+TEST_P(Incast, QueuesNoMoreThanThresholdsAndHeadroom) {
+  const std::uint32_t senders = GetParam();
+  const Fabric fabric = Crossbar(senders + 1, kRate, kLatency);
+  std::vector<TrafficFlow> flows;
+  for (std::uint32_t i = 0; i < senders; ++i) flows.push_back(Flow(i, senders, 400));
+  SwitchModel switches;
+  switches.buffer = Bytes(3'000'000);
+  const PacketReport report = Send(fabric, switches, flows);
+  EXPECT_EQ(report.counters.drops, 0);
+  EXPECT_THAT(report.counters.pauses, Gt(0));
+  std::uint32_t most = 0;
+  for (const PacketLinkUse& use : report.links) most = std::max(most, use.max_queue_bytes);
+  const double n = senders;
+  const double alpha = switches.pause.alpha;
+  const auto pool =
+      static_cast<double>(SharedPool(fabric, fabric.link(LinkId(0)).to, switches, kFrame));
+  const double thresholds =
+      pool * n * alpha / (1 + n * alpha) + n * static_cast<double>(switches.pause.reserved.count());
+  const double headroom =
+      n * static_cast<double>(PauseHeadroom(fabric, LinkId(0), switches, kFrame).count());
+  EXPECT_THAT(most, AllOf(Gt(0.9 * thresholds), Le(thresholds + headroom)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Senders, Incast, testing::Values(2, 3, 7, 12));
+
+class Victim : public testing::TestWithParam<LossControl> {};
+
+// Three hosts send to host 3; two of them by the wide cable, which host 2's flow to the idle host 4
+// crosses too. Where it shares their class it stands in line with them: each third of host 3's
+// 100 Gb/s brings it as much at most.
+TEST_P(Victim, SuffersInTheClassOfTheCongestedFlowsAndNotInAnother) {
+  const Fabric fabric = TwoLeaves();
+  SwitchModel switches;
+  switches.loss_control = GetParam();
+  switches.classes = 3;
+  switches.buffer = Bytes(1'000'000);
+  const auto victim = [&](std::uint8_t traffic_class) {
+    const PacketReport report = Send(
+        fabric, switches,
+        {Flow(0, 3, 3000), Flow(1, 3, 3000), Flow(5, 3, 3000), Flow(2, 4, 1000, traffic_class)});
+    EXPECT_EQ(report.counters.drops, 0);
+    return Slowdown(report.flows[3]);
+  };
+  EXPECT_THAT(victim(0), AllOf(Gt(2.0), Lt(3.5)));
+  EXPECT_THAT(victim(1), AllOf(Ge(1.0), Lt(1.05)));
+}
+
+INSTANTIATE_TEST_SUITE_P(LossControl, Victim,
+                         testing::Values(LossControl::kPause, LossControl::kCredits),
+                         [](const auto& each) {
+                           return each.param == LossControl::kPause ? "Pause" : "Credits";
+                         });
+
+TEST(Pause, IsBlamedOnTheOutputThatHoldsTheBytes) {
+  const Fabric fabric = Crossbar(4, kRate, kLatency);
+  SwitchModel switches;
+  switches.buffer = Bytes(600'000);
+  const PacketReport report =
+      Send(fabric, switches, {Flow(0, 3, 500), Flow(1, 3, 500), Flow(2, 0, 500)});
+  ASSERT_EQ(report.pauses.size(), 2);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const PacketPause& pause = report.pauses[i];
+    EXPECT_EQ(fabric.name(fabric.link(pause.link).from), "host-" + std::to_string(i));
+    ASSERT_EQ(pause.causes.size(), 1);
+    EXPECT_EQ(fabric.name(fabric.link(pause.causes[0].output).to), "host-3");
+    EXPECT_EQ(pause.causes[0].share, 1);
+    // Each gets half of the output, so it stands still for half of the time that this takes: less
+    // what it sends before the first PAUSE, and more by what the last one holds when all is sent.
+    EXPECT_THAT(pause.paused, AllOf(Gt(kFrameTime * 450), Lt(kFrameTime * 550)));
+  }
+}
+
+// While a frame of 334 ns is in the way of the repetition, a pause of 40 quanta, 205 ns, expires.
+TEST(Pause, ExpiresUnlessItIsRepeatedInTime) {
+  const Fabric fabric = Crossbar(3, kRate, kLatency);
+  SwitchModel switches;
+  switches.buffer = Bytes(900'000);
+  switches.pause.headroom = Bytes(100'000);
+  const std::vector<TrafficFlow> flows = {Flow(0, 2, 500), Flow(1, 2, 500), Flow(2, 0, 500),
+                                          Flow(2, 1, 500)};
+  const PacketReport standard = Send(fabric, switches, flows);
+  EXPECT_EQ(standard.counters.pause_expiries, 0);
+  EXPECT_EQ(standard.counters.pause_repeats, 0);  // 168 us are never needed
+  switches.pause.quanta = 40;
+  const PacketReport brief = Send(fabric, switches, flows);
+  EXPECT_THAT(brief.counters.pause_expiries, Gt(0));
+  EXPECT_THAT(brief.counters.pause_repeats, Gt(0));
+}
+
+}  // namespace
+}  // namespace trunkline
