@@ -158,6 +158,31 @@ TEST(CheckPacketSettings, RefusesThresholdsThatAreNoShare) {
   EXPECT_THAT(Problems(settings), HasSubstr("[TL1813]"));
 }
 
+// Six links of 100 Gb/s and 50 ns, five switches of 400 ns: 82 B of headers on all but the last,
+// 1,082 B there.
+TEST(LoneTime, IsThatOfHeadersWhereSwitchesCutThrough) {
+  const BuiltFabric built = FatTree();
+  const Router router(built.fabric, {.policy = RoutingPolicy::kStatic});
+  const auto placement = PackedPlacement(built.fabric, 16);
+  ASSERT_TRUE(placement.has_value());
+  for (const std::int64_t bytes : {1'000, 4'096, 5'000, 1'000'000}) {
+    Settings settings = Credits(0);
+    settings.switches.cut_through = true;
+    TrafficWorkload traffic;
+    traffic.ranks = 16;
+    traffic.flows.emplace_back();
+    traffic.flows[0].destination = RankId{15};
+    traffic.flows[0].bytes = Bytes(bytes);
+    const auto report =
+        RunPacketTraffic({router, settings.switches, settings.transport}, traffic, *placement, {});
+    ASSERT_TRUE(report.has_value());
+    EXPECT_EQ(report->flows[0].delivered, report->flows[0].alone) << bytes;
+    if (bytes == 1'000) {
+      EXPECT_EQ(report->flows[0].alone, Time::Picoseconds(2'300'000 + 5 * 6'560 + 86'560));
+    }
+  }
+}
+
 // What the warning promises: a lone flow runs at full rate with as much, and not with a packet
 // less.
 TEST(CheckPacketSettings, AsManyCreditsAsAskedForKeepALoneFlowAtFullRate) {

@@ -250,19 +250,23 @@ Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes by
   const auto overhead = static_cast<std::uint32_t>(plant.transport.packet_overhead.count());
   const auto full = static_cast<std::uint32_t>(mtu) + overhead;
   const auto last = static_cast<std::uint32_t>(bytes.count() - (packets - 1) * mtu) + overhead;
-  Time fill;     // of the links so far by the first packet
+  Time first;    // the first packet may begin on the link
+  Time arrived;  // so may the last one
   Time widest;   // the longest time of a full packet on a link so far
-  Time arrived;  // the last packet is in
-  for (const std::uint32_t link : links) {
-    const WireClock& wire = plant.details[link].wire;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const WireClock& wire = plant.details[links[i]].wire;
     const Time frame = Time::Picoseconds(wire.Duration(full));
-    fill += frame;
     widest = std::max(widest, frame);
     // The last but one has left when the link's share of the pipeline is through.
-    const Time before = packets > 1 ? fill + widest * (packets - 2) : Time();
-    arrived = std::max(before, arrived) + Time::Picoseconds(wire.Duration(last));
-    fill += Time::Picoseconds(plant.cables[link].delay);
-    arrived += Time::Picoseconds(plant.cables[link].delay);
+    const Time before = packets > 1 ? first + frame + widest * (packets - 2) : Time();
+    const Time begun = std::max(before, arrived);
+    // The next link may begin when a packet is in or, where it is not faster, its headers are.
+    const bool cut = plant.switches_model.cut_through && i + 1 < links.size() &&
+                     plant.details[links[i + 1]].wire.rate() <= wire.rate();
+    const Time headers = Time::Picoseconds(wire.Duration(overhead));
+    const Time delay = Time::Picoseconds(plant.cables[links[i]].delay);
+    first += (cut ? headers : frame) + delay;
+    arrived = begun + (cut ? headers : Time::Picoseconds(wire.Duration(last))) + delay;
   }
   return arrived + plant.transport.message_overhead;
 }
