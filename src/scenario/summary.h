@@ -13,8 +13,8 @@ namespace trunkline {
 // set.
 void SummariseTimeline(Timeline timeline, bool all_links, RunResult& result);
 
-// A time that no run of a graph of computation and messages beats: a rank computes one stream's tasks
-// one after another, and its bytes cross the links of its endpoint.
+// A time that no run of a graph of computation and messages beats: a rank computes one stream's
+// tasks one after another, and its bytes cross the links of its endpoint.
 [[nodiscard]] Time TraceBound(const TaskGraph& graph, const Fabric& fabric,
                               const Placement& placement);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trunkline/fabric/fabric.h"
+#include "trunkline/fabric/route.h"
 
 namespace trunkline {
 namespace {
@@ -51,6 +52,10 @@ TrafficResult SummariseFlows(const TrafficWorkload& traffic, std::span<const Flo
 Time TrafficBound(const TrafficWorkload& traffic, std::span<const FlowRecord> records,
                   const RunResult& result) {
   const Fabric& fabric = *result.fabric;
+  // Packets that choose their ways one by one may have faster ones than that of FlowRecord::alone.
+  const RoutingPolicy policy = result.router->options().policy;
+  const bool one_path = policy == RoutingPolicy::kEcmp || policy == RoutingPolicy::kStatic ||
+                        result.engine != "packet";
   std::vector<Bytes> sent(traffic.ranks);
   std::vector<Bytes> received(traffic.ranks);
   Time bound;
@@ -58,7 +63,7 @@ Time TrafficBound(const TrafficWorkload& traffic, std::span<const FlowRecord> re
     const TrafficFlow& flow = traffic.flows[i];
     sent[Index(flow.source)] += flow.bytes;
     received[Index(flow.destination)] += flow.bytes;
-    if (records[i].posted == FlowRecord::kNot) continue;
+    if (!one_path || records[i].posted == FlowRecord::kNot) continue;
     bound = std::max(bound, flow.trigger == TrafficFlow::kNoTrigger ? flow.start + records[i].alone
                                                                     : records[i].alone);
   }

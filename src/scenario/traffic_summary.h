@@ -14,7 +14,7 @@ namespace trunkline {
                                            std::span<const FlowRecord> records);
 
 // A time before which not all messages can have arrived: what each host's own links take for its
-// bytes, headers included, and each message by itself on the idle network.
+// bytes, headers included, and, where it keeps to one path, each message by itself on it.
 [[nodiscard]] Time TrafficBound(const TrafficWorkload& traffic, std::span<const FlowRecord> records,
                                 const RunResult& result);
 
