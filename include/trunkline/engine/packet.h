@@ -77,10 +77,10 @@ struct PacketLinkUse {
 
 // A class of a link whose receiver paused it.
 struct PacketPause {
-  // A class of an output of that receiver, where packets of the input waited.
+  // A class of an output of that receiver, for which the packets that paused it were.
   struct Cause {
     LinkId output{};
-    double share = 0;  // of the input's bytes that queued when it was paused
+    double share = 0;  // of the bytes that found no room and paused the input
   };
   LinkId link{};
   std::uint8_t traffic_class = 0;

@@ -196,7 +196,7 @@ class Shard {
   // shard_buffers.h: room and credits.
   void Drop(std::uint32_t id);
   [[gnu::always_inline]] bool Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out);
-  [[gnu::always_inline]] bool AdmitPausing(std::uint32_t link, std::uint32_t id);
+  [[gnu::always_inline]] bool AdmitPausing(std::uint32_t link, std::uint32_t id, std::uint32_t out);
   bool AdmitLossy(std::uint32_t id, std::uint32_t out);
   void Settle(Switch& at);
   void BeExact(Switch& at);
@@ -232,7 +232,6 @@ class Shard {
   void OnRefresh(std::uint32_t link, std::uint32_t what);
   void RepeatPause(std::uint32_t link, std::uint32_t traffic_class);
   void ExpirePause(std::uint32_t link, std::uint32_t traffic_class);
-  void NoteCauses(std::uint32_t link, std::uint32_t traffic_class);
   [[nodiscard]] std::int64_t PauseTime(std::uint32_t link) const {
     constexpr std::uint32_t kQuantum = 512 / 8;
     return plant_.details[link].wire.Duration(plant_.switches_model.pause.quanta * kQuantum);

@@ -19,7 +19,7 @@ template <typename Queue, bool kFused>
 inline bool Shard<Queue, kFused>::Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out) {
   switch (plant_.switches_model.loss_control) {
     case LossControl::kPause:
-      return AdmitPausing(link, id);
+      return AdmitPausing(link, id, out);
     case LossControl::kLossy:
       return AdmitLossy(id, out);
     case LossControl::kCredits:
@@ -36,7 +36,8 @@ bool Shard<Queue, kFused>::Fits(const Switch& at, const Ingress& ingress,
 }
 
 template <typename Queue, bool kFused>
-inline bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t id) {
+inline bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t id,
+                                               std::uint32_t out) {
   Packet& packet = packets_[id];
   Ingress& ingress = plant_.ingress[plant_.QueueOf(link, packet.traffic_class)];
   Switch& at = switches_[cables_[link].to_switch];
@@ -68,7 +69,9 @@ inline bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t
     ++ingress.pauses;
     ++at.paused;
     BeExact(at);
-    NoteCauses(link, packet.traffic_class);
+    // Whoever pauses did so for a packet to this output: over many, they show who held the room.
+    pause_causes_[{plant_.QueueOf(link, packet.traffic_class),
+                   plant_.QueueOf(out, packet.traffic_class)}] += packet.wire;
     SendPause(link, packet.traffic_class, true);
   }
   return true;

@@ -143,27 +143,6 @@ void Shard<Queue, kFused>::ExpirePause(std::uint32_t link, std::uint32_t traffic
   Resume(link, traffic_class);
 }
 
-// Adds up which queues of its switch hold the bytes of an input that is being paused: the first
-// times that they double in number, and every 64th time, since it takes a look at all of them.
-template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::NoteCauses(std::uint32_t link, std::uint32_t traffic_class) {
-  const std::size_t from = plant_.QueueOf(link, traffic_class);
-  const std::uint32_t pauses = plant_.ingress[from].pauses;
-  if (!std::has_single_bit(pauses) && pauses % 64 != 0) return;
-  const Switch& at = switches_[cables_[link].to_switch];
-  for (std::uint32_t i = 0; i < at.port_count; ++i) {
-    const std::uint32_t out = plant_.switch_ports[at.first_port + i];
-    if ((ports_[out].waiting & (1U << traffic_class)) == 0) continue;
-    const std::size_t queue = plant_.QueueOf(out, traffic_class);
-    std::uint64_t bytes = 0;
-    for (std::uint32_t id = plant_.queues[queue].head; id != PacketPool::kNone;
-         id = packets_[id].next) {
-      if (packets_[id].ingress == link) bytes += packets_[id].wire;
-    }
-    if (bytes != 0) pause_causes_[{from, queue}] += bytes;
-  }
-}
-
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::ListWaits(Time at, std::vector<Wait>& waits) const {
   for (std::uint32_t link = 0; link < due_.size(); ++link) {
