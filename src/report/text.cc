@@ -8,6 +8,7 @@
 #include "report/link_classes.h"
 #include "report/names.h"
 #include "report/table.h"
+#include "report/traffic_json.h"
 #include "trunkline/report/report.h"
 #include "trunkline/scenario/traffic_result.h"
 #include "trunkline/training/training.h"
@@ -326,11 +327,15 @@ std::string RenderText(const RunResult& result, const TextOptions& options) {
     AddStepCollectives(page, result);
   }
   AddRows(page, result);
-  if (result.traffic) {
-    AddFlows(page, *result.traffic);
-    if (result.traffic->counters) AddPackets(page, *result.traffic->counters);
-    AddPaused(page, result.traffic->paused, options.links);
+  if (result.traffic) AddFlows(page, *result.traffic);
+  if (result.packets && !result.packets->stuck.empty()) {
+    page.Heading("What did not finish");
+    page.Items(result.packets->stuck);
   }
+  if (const PacketCounters* counters = CountersOf(result); counters != nullptr) {
+    AddPackets(page, *counters);
+  }
+  if (result.traffic) AddPaused(page, result.traffic->paused, options.links);
   if (result.repeat) AddRepeat(page, *result.repeat);
   AddLinks(page, result, options.links);
   AddBlocked(page, result);

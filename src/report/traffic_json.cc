@@ -100,6 +100,12 @@ void WriteLoad(JsonWriter& json, const TrafficResult& traffic) {
 
 }  // namespace
 
+const PacketCounters* CountersOf(const RunResult& result) {
+  if (result.packets != nullptr) return &result.packets->counters;
+  const bool traffic = result.traffic != nullptr && result.traffic->counters;
+  return traffic ? &*result.traffic->counters : nullptr;
+}
+
 void WriteTrafficFields(JsonWriter& json, const RunResult& result) {
   const TrafficResult* traffic = result.traffic.get();
   json.Key("flows");
@@ -114,8 +120,8 @@ void WriteTrafficFields(JsonWriter& json, const RunResult& result) {
   } else {
     json.Null();
   }
-  if (traffic != nullptr && traffic->counters) {
-    WriteCounters(json, *traffic->counters);
+  if (const PacketCounters* counters = CountersOf(result); counters != nullptr) {
+    WriteCounters(json, *counters);
     return;
   }
   for (const char* key : {"drops", "pauses", "ecn_marks", "trims", "retransmissions", "timeouts",

@@ -1,12 +1,16 @@
 #pragma once
 
 #include "report/json_writer.h"
+#include "trunkline/engine/packet.h"
 #include "trunkline/scenario/result.h"
 
 namespace trunkline {
 
-// The keys that only traffic has: flows, what the packet engine counted, load and saturation. null
-// where the run has none.
+// What the packet engine counted; nullptr: another engine ran.
+[[nodiscard]] const PacketCounters* CountersOf(const RunResult& result);
+
+// The keys that only traffic or packets have: flows, what the packet engine counted, load and
+// saturation. null where the run has none.
 void WriteTrafficFields(JsonWriter& json, const RunResult& result);
 
 }  // namespace trunkline

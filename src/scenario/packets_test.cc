@@ -4,6 +4,7 @@
 #include <string>
 
 #include "trunkline/base/check.h"
+#include "trunkline/engine/packet.h"
 #include "trunkline/fabric/fabric.h"
 #include "trunkline/scenario/run.h"
 #include "trunkline/scenario/traffic_result.h"
@@ -145,8 +146,24 @@ TEST(Packets, WarnsThatOtherEnginesDoNotReadTheirKeys) {
 TEST(Packets, RefusesWhatNoEngineRuns) {
   EXPECT_THAT(Problems({"engine=analytic"}), HasSubstr("[TL1212]"));
   EXPECT_THAT(Problems({"cluster.transport.kind=ideal"}), HasSubstr("[TL1211]"));
-  EXPECT_THAT(Problems({"workload={collective: {primitive: all_reduce, size: 1 MB}}"}),
-              HasSubstr("[TL1212]"));
+}
+
+// A ring of 16 hosts moves 15/16 of 1 MiB twice through every cable of a host: 16 packets a step.
+TEST(Packets, RunsACollectiveAndCountsItsPackets) {
+  const RunResult result =
+      RunWith({"workload={collective: {primitive: all_reduce, size: 1 MiB, algorithm: ring, "
+               "channels: 1, protocol: simple}}",
+               "cluster.transport.congestion_control=none"},
+              {.all_links = true});
+  ASSERT_EQ(result.status, RunStatus::kFinished);
+  ASSERT_NE(result.packets, nullptr);
+  EXPECT_EQ(result.packets->counters.packets.data, 16U * 30 * 16);
+  EXPECT_EQ(result.packets->counters.delivered_bytes, 16 * 30 * 65'536);
+  EXPECT_EQ(result.rows.size(), 1U);
+  std::uint64_t crossed = 0;
+  for (const LinkRow& row : result.links) crossed += row.packets->packets;
+  const PacketCounts& hops = result.packets->counters.hops;
+  EXPECT_EQ(crossed, hops.data + hops.ack + hops.control);
 }
 
 TEST(Packets, RefusesAbsurdTraffic) {

@@ -11,6 +11,7 @@
 #include "scenario/run_traffic.h"
 #include "scenario/summary.h"
 #include "trunkline/base/check.h"
+#include "trunkline/engine/packet.h"
 #include "trunkline/fabric/build.h"
 #include "trunkline/fabric/catalog.h"
 #include "trunkline/training/training.h"
@@ -105,10 +106,22 @@ class Run {
     options.progress = options_.progress;
     options.stop = options_.stop;
     const EngineInput input{*result_.router, result_.transport, graph, result_.placement};
+    if (scenario_.engine == EngineKind::kPacket) return SimulatePackets(input, options);
     auto timeline = scenario_.engine == EngineKind::kFlow ? RunFlow(input, options)
                                                           : RunAnalytic(input, options);
     if (!timeline) return std::unexpected(timeline.error());
     SummariseTimeline(std::move(*timeline), options_.all_links, result_);
+    return {};
+  }
+
+  Result<void> SimulatePackets(const EngineInput& input, const EngineOptions& options) {
+    const ClusterSpec& cluster = scenario_.cluster;
+    auto run =
+        RunPacket(input, {input.router, cluster.switches, cluster.packet_transport}, options);
+    if (!run) return std::unexpected(run.error());
+    SummariseTimeline(std::move(run->timeline), options_.all_links, result_);
+    AddPacketFigures(run->packets, result_);
+    result_.packets = std::make_shared<const PacketReport>(std::move(run->packets));
     return {};
   }
 

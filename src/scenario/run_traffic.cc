@@ -65,18 +65,6 @@ Timeline TimelineOf(const PacketReport& report) {
   return timeline;
 }
 
-// What packets add to the rows of links, which are by link id.
-void AddLinkFigures(const PacketReport& report, RunResult& result) {
-  for (LinkRow& row : result.links) {
-    const auto use = std::ranges::lower_bound(report.links, row.link, {}, &PacketLinkUse::link);
-    TL_CHECK(use != report.links.end() && use->link == row.link, "a link without figures");
-    row.packets = PacketLinkFigures{.packets = use->packets,
-                                    .max_queue_bytes = use->max_queue_bytes,
-                                    .marks = use->marks,
-                                    .pauses = use->pauses};
-  }
-}
-
 std::vector<PausedLink> PausedLinks(const PacketReport& report, const Fabric& fabric) {
   constexpr std::size_t kKept = 1'000;
   std::vector<const PacketPause*> order;
@@ -133,7 +121,7 @@ Result<void> RunPackets(const Scenario& scenario, const TrafficWorkload& traffic
                                  traffic, result.placement, packet);
   if (!report) return std::unexpected(report.error());
   SummariseTimeline(TimelineOf(*report), options.all_links, result);
-  AddLinkFigures(*report, result);
+  AddPacketFigures(*report, result);
   auto summary = std::make_shared<TrafficResult>(SummariseFlows(traffic, report->flows));
   summary->counters = report->counters;
   summary->paused = PausedLinks(*report, *result.fabric);

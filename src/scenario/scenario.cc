@@ -81,7 +81,7 @@ class Reader {
   }
 
   // Not every engine runs every workload.
-  void CheckEngine(const YamlMap& root, bool traffic, bool graph) const {
+  void CheckEngine(const YamlMap& root, bool traffic) const {
     const auto engine = root.Find("engine");
     if (!engine) return;  // flow runs all
     if (scenario_.engine == EngineKind::kAnalytic && traffic) {
@@ -89,13 +89,10 @@ class Reader {
                     "engine: flow or packet");
     }
     if (scenario_.engine != EngineKind::kPacket) return;
-    if (graph) {
-      engine->Error("TL1212", "the packet engine runs traffic only, so far", "engine: flow");
-    }
     const auto& fabric = scenario_.cluster.fabric;
-    if (fabric && fabric->node.gpus > 0) {
+    if (traffic && fabric && fabric->node.gpus > 0) {
       root.Find("cluster")->Error("TL1212",
-                                  "the packet engine runs between plain hosts only, so far",
+                                  "the packet engine runs traffic between plain hosts only, so far",
                                   "leave cluster.node out: an endpoint is then a host of one NIC");
     }
   }
@@ -108,7 +105,7 @@ class Reader {
     const auto collective = map->Find("collective");
     const auto trace = map->Find("trace");
     const auto traffic = map->Find("traffic");
-    CheckEngine(root, traffic.has_value(), training || collective);
+    CheckEngine(root, traffic.has_value());
     const std::int64_t endpoints =
         scenario_.cluster.fabric
             ? static_cast<std::int64_t>(scenario_.cluster.fabric->fabric.endpoints().size())

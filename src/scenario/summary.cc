@@ -4,6 +4,7 @@
 #include <map>
 
 #include "trunkline/base/check.h"
+#include "trunkline/engine/packet.h"
 #include "trunkline/fabric/fabric.h"
 #include "trunkline/training/training.h"
 
@@ -111,6 +112,17 @@ void SummariseTimeline(Timeline timeline, bool all_links, RunResult& result) {
   result.events += timeline.events;
   result.timeline = std::move(timeline);
   SummariseLinks(all_links, result);
+}
+
+void AddPacketFigures(const PacketReport& report, RunResult& result) {
+  for (LinkRow& row : result.links) {
+    const auto use = std::ranges::lower_bound(report.links, row.link, {}, &PacketLinkUse::link);
+    if (use == report.links.end() || use->link != row.link) continue;  // inside a node
+    row.packets = PacketLinkFigures{.packets = use->packets,
+                                    .max_queue_bytes = use->max_queue_bytes,
+                                    .marks = use->marks,
+                                    .pauses = use->pauses};
+  }
 }
 
 namespace {

@@ -13,6 +13,9 @@ namespace trunkline {
 // set.
 void SummariseTimeline(Timeline timeline, bool all_links, RunResult& result);
 
+// What packets add to the rows of network links.
+void AddPacketFigures(const PacketReport& report, RunResult& result);
+
 // A time that no run of a graph of computation and messages beats: a rank computes one stream's
 // tasks one after another, and its bytes cross the links of its endpoint.
 [[nodiscard]] Time TraceBound(const TaskGraph& graph, const Fabric& fabric,

@@ -8,6 +8,7 @@
 
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/base/progress.h"
+#include "trunkline/engine/engine.h"
 #include "trunkline/engine/timeline.h"
 #include "trunkline/engine/traffic.h"
 #include "trunkline/fabric/fault.h"
@@ -107,6 +108,23 @@ struct PacketReport {
                                               const SwitchModel& switches,
                                               const PacketTransport& transport,
                                               bool cables_fail = false);
+
+// A task graph as it ran, and what that took of the network. `packets.end` and `packets.flows` are
+// left as they are: tasks and their times are in the timeline.
+struct PacketTimeline {
+  Timeline timeline;
+  PacketReport packets;
+};
+
+// Runs a task graph with every message between nodes as packets, those of each connection (channel
+// of a communicator between two members, or peer) on queue pairs of its own. Messages inside a node
+// are fluid flows, as in RunFlow. Folding and the memo do not apply. TL1603: a rendezvous; TL18xx:
+// settings that contradict each other. REQUIRES: both inputs name one router.
+//
+// The buses between a GPU and its NIC delay a message by their latency, and no connection moves
+// faster than the narrowest of its buses lets it; connections do not slow each other there.
+[[nodiscard]] Result<PacketTimeline> RunPacket(const EngineInput& input, const PacketInput& packets,
+                                               const EngineOptions& options);
 
 // Runs point-to-point traffic. `placement` says where the ranks are. TL18xx: settings that
 // contradict each other.

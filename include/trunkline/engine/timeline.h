@@ -93,7 +93,7 @@ struct Timeline {
   std::vector<TaskSpan> spans;     // of the recorded ranks, by (rank, start, task)
   std::vector<CollectiveSummary> collectives;
   std::vector<LinkUse> links;        // every link with traffic, by link id
-  std::vector<BlockedTask> blocked;  // not empty exactly when status is kUnfinished
+  std::vector<BlockedTask> blocked;  // not empty exactly when kUnfinished or kDeadlocked
   FlowCounters flow;
 };
 

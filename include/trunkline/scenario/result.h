@@ -18,6 +18,7 @@ namespace trunkline {
 class Fabric;
 class Router;
 class TaskGraph;
+struct PacketReport;
 struct TrafficResult;
 struct TrainingWorkload;
 
@@ -131,6 +132,7 @@ struct RunResult {
   std::vector<CollectiveRow> rows;                   // collective
   std::shared_ptr<const TaskGraph> trace;            // trace
   std::shared_ptr<const TrafficResult> traffic;      // traffic
+  std::shared_ptr<const PacketReport> packets;       // any but traffic, as packets
   bool fits_memory = true;
   Bytes memory_per_gpu;  // of the fullest stage
   Bytes memory_capacity;

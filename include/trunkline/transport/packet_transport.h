@@ -21,6 +21,9 @@ struct PacketTransport {
   Bytes ack_bytes{84};        // wire bytes of an acknowledgement or notification
   std::uint32_t ack_every =
       16;  // packets an acknowledgement covers; the last of a message asks for one
+  // Of a connection of a task graph; a message is split evenly over them.
+  static constexpr std::uint8_t kMostQueuePairs = 32;
+  std::uint8_t queue_pairs = 1;
   PathSelection path_selection = PathSelection::kOblivious;
   // The sender is busy for so long before the first packet of a message (doorbell, descriptor).
   Time message_overhead;

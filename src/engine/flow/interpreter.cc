@@ -181,7 +181,7 @@ bool Interpreter::Put(std::uint32_t id, std::uint32_t connection, std::int64_t b
   State& state = states_[connection];
   ++state.traffic.transfers;
   state.traffic.bytes += bytes;
-  if (model_.connections[connection].binding_hops == 0 && !rendezvous_) {
+  if (model_.connections[connection].binding_hops == 0 && !rendezvous_ && !Carried(connection)) {
     // Nothing can slow it: its end is known now.
     const Time begin = std::max(program.time, state.free);
     Time end = begin;
@@ -226,7 +226,9 @@ void Interpreter::Transmit(std::uint32_t connection) {
     put.sent = begin;
     put.follows = put.time < state.free;
     state.busy = true;
-    if (put.bytes == 0) {
+    if (Carried(connection)) {
+      model_.carrier->Send(connection, Bytes(put.bytes), begin);
+    } else if (put.bytes == 0) {
       EndTransfer(connection, begin);
     } else {
       const Time bytes_begin = Later(begin, model_.message_overhead);
@@ -295,6 +297,25 @@ void Interpreter::EndTransfer(std::uint32_t connection, Time end) {
     Deliver(connection, Later(end, model_.connections[connection].latency), put.sent);
   }
   CompleteTransfer(put.program, end);
+}
+
+// What the carrier has brought: a connection's next message may go.
+void Interpreter::TakeNews() {
+  for (const MessageCarrier::News& news : model_.carrier->news()) {
+    ++events_;
+    if (news.kind == MessageCarrier::News::Kind::kDelivered) {
+      Deliver(news.connection, Later(news.time, model_.connections[news.connection].latency),
+              news.begin);
+      continue;
+    }
+    State& state = states_[news.connection];
+    const std::uint32_t program = TakeFirst(state.outgoing).program;
+    state.busy = false;
+    state.free = news.time;
+    CompleteTransfer(program, news.time);
+    Transmit(news.connection);
+  }
+  model_.carrier->news().clear();
 }
 
 // In a rendezvous puts and the waits that follow them are under way together, and both ends are
@@ -379,6 +400,10 @@ Time Interpreter::next_time() {
 
 bool Interpreter::Advance(Time until) {
   const Time now = next_time();
+  if (model_.carrier != nullptr && model_.carrier->Run(std::min(now, until))) {
+    TakeNews();
+    return true;
+  }
   if (now > until) return false;
   if (now == Time::Max()) {
     if (!course_.begins.empty() || course_.network.active()) past_horizon_ = true;

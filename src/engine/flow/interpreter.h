@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/flow/event_queue.h"
+#include "engine/flow/message_carrier.h"
 #include "engine/flow/network.h"
 #include "engine/flow/problem.h"
 #include "trunkline/collective/schedule.h"
@@ -37,6 +38,7 @@ struct TransferModel {
   Time message_overhead;
   Handshake handshake = Handshake::kEager;
   Occupancy* occupancy = nullptr;
+  MessageCarrier* carrier = nullptr;  // of some of the connections
 };
 
 // What a connection has moved.
@@ -49,8 +51,9 @@ struct Traffic {
 //
 // Every program has a clock of its own and runs ahead as far as its inputs are known. A transfer on
 // a connection without binding hops ends at a time known when it is issued: it needs no event. The
-// others are events in one queue, processed in
-// order of time and only when no program can run: nothing that runs later can precede them.
+// others are events in one queue, processed in order of time and only when no program can run:
+// nothing that runs later can precede them. What a MessageCarrier carries is its own affair: the
+// interpreter hands messages over as soon as it knows when they begin, and hears when they end.
 class Interpreter {
  public:
   explicit Interpreter(const TransferModel& model);
@@ -83,11 +86,11 @@ class Interpreter {
   bool RunReady();
   [[nodiscard]] std::vector<Finished>& finished() { return finished_; }
 
-  // Processes everything that happens at next_time(); false when nothing is left to happen, or
-  // nothing until `until`. Stops before a transfer that would disturb a planned collective and
-  // names that in the occupancy. REQUIRES: no program can run.
+  // Processes everything that happens at next_time(), or what the carrier does before; false when
+  // nothing is left to happen, or nothing until `until`. Stops before a transfer that would disturb
+  // a planned collective and names that in the occupancy. REQUIRES: no program can run.
   bool Advance(Time until = Time::Max());
-  // When something happens next; Time::Max(): never, as far as is known.
+  // When something happens next, the carrier aside; Time::Max(): never, as far as is known.
   [[nodiscard]] Time next_time();
 
   // Programs started between BeginReplay and EndReplay run from `from` until `until`, apart from
@@ -237,6 +240,10 @@ class Interpreter {
   void Occupy(std::uint32_t connection);
   void Vacate(std::uint32_t connection);
   void EndTransfer(std::uint32_t connection, Time end);
+  [[nodiscard]] bool Carried(std::uint32_t connection) const {
+    return model_.carrier != nullptr && model_.carrier->Carries(connection);
+  }
+  void TakeNews();
   bool Meet(std::uint32_t id);
   void CompleteTransfer(std::uint32_t program, Time end);
   void Deliver(std::uint32_t connection, Time arrival, Time sent);

@@ -340,12 +340,8 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
   const auto limit = static_cast<Int128>(route.limit.bits_per_second()) * payload / 128;
   connection.limit = LoneRate(problem_.hops_of(connection), problem_.capacities,
                               Rate::BitsPerSecond(static_cast<std::int64_t>(limit)));
-  const HopClass hop_class = HopClassOf(fabric_, route);
-  const StepLatency& step =
-      manner.tree ? input_.transport.tree_step_latency : input_.transport.step_latency;
   connection.latency =
-      route.latency +
-      step[static_cast<std::size_t>(manner.protocol)][static_cast<std::size_t>(hop_class)];
+      route.latency + StepLatencyOf(input_.transport, manner, HopClassOf(fabric_, route));
   if (rotation_) {
     for (FlowHop& hop : std::span(problem_.hops).subspan(connection.first_hop)) {
       hop.weight *= crossings_[hop.resource];
@@ -361,7 +357,7 @@ Result<void> Builder::ConnectCommunicators() {
     for (const Schedule::Pair& pair : problem_.patterns[communicator.pattern].pairs) {
       auto connected =
           Connect(communicator.members[pair.source], communicator.members[pair.destination],
-                  communicator.manner, HashCombine(Index(communicator.id), pair.channel));
+                  communicator.manner, FlowOf(communicator.id, pair.channel));
       if (!connected) return connected;
     }
   }
@@ -378,7 +374,7 @@ Result<void> Builder::ConnectPeers() {
     const std::uint64_t sender = (std::uint64_t{Index(source)} << 32) | role;
     const auto [entry, is_new] = by_sender.try_emplace(sender, next);
     if (is_new) {
-      auto connected = Connect(source, destination, Manner{}, ~std::uint64_t{role});
+      auto connected = Connect(source, destination, Manner{}, FlowOfRole(role));
       if (!connected) return std::unexpected(connected.error());
     }
     return entry->second;
@@ -449,6 +445,17 @@ std::uint32_t Pattern::IndexOf(Participant source, Participant destination,
   TL_CHECK(found != last && *found == wanted, "an op names a pair that pairs() omits", source,
            destination, channel);
   return static_cast<std::uint32_t>(found - pairs.begin());
+}
+
+std::uint64_t FlowOf(CommunicatorId communicator, std::uint32_t channel) {
+  return HashCombine(Index(communicator), channel);
+}
+
+std::uint64_t FlowOfRole(std::uint32_t role) { return ~std::uint64_t{role}; }
+
+Time StepLatencyOf(const TransportModel& transport, const Manner& manner, HopClass hop_class) {
+  const StepLatency& step = manner.tree ? transport.tree_step_latency : transport.step_latency;
+  return step[static_cast<std::size_t>(manner.protocol)][static_cast<std::size_t>(hop_class)];
 }
 
 Result<FlowProblem> BuildFlowProblem(const EngineInput& input, bool rotate) {

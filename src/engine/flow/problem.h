@@ -137,6 +137,13 @@ struct FlowProblem {
   }
 };
 
+// Tells the connections of one pair of ranks apart: `flow` of Router::FindRoute.
+[[nodiscard]] std::uint64_t FlowOf(CommunicatorId communicator, std::uint32_t channel);
+[[nodiscard]] std::uint64_t FlowOfRole(std::uint32_t role);
+// The software's part of a connection's latency.
+[[nodiscard]] Time StepLatencyOf(const TransportModel& transport, const Manner& manner,
+                                 HopClass hop_class);
+
 // `rotate`: look for a rotation.
 [[nodiscard]] Result<FlowProblem> BuildFlowProblem(const EngineInput& input, bool rotate);
 

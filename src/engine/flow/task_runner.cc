@@ -19,7 +19,7 @@ constexpr std::uint64_t kPollInterval = 4096;
 
 TaskRunner::TaskRunner(const EngineInput& input, const EngineOptions& options,
                        const FlowProblem& problem, const Folding& folding,
-                       const std::vector<char>& withdrawn)
+                       const std::vector<char>& withdrawn, MessageCarrier* carrier)
     : input_(input),
       options_(options),
       problem_(problem),
@@ -30,7 +30,8 @@ TaskRunner::TaskRunner(const EngineInput& input, const EngineOptions& options,
              .capacities = folding.capacities,
              .message_overhead = input.transport.message_overhead,
              .handshake = options.handshake,
-             .occupancy = &occupancy_},
+             .occupancy = &occupancy_,
+             .carrier = carrier},
       interpreter_(model_),
       memo_(problem, folding, groups_, input.graph, model_, withdrawn),
       planned_(problem, folding, groups_, memo_, occupancy_) {

@@ -22,9 +22,11 @@ namespace trunkline {
 // messages.
 class TaskRunner {
  public:
-  // `withdrawn`: by pattern, whether the memo must leave it alone.
+  // `withdrawn`: by pattern, whether the memo must leave it alone. `carrier`: of some of the
+  // connections, none of them in a pattern that the memo may look at.
   TaskRunner(const EngineInput& input, const EngineOptions& options, const FlowProblem& problem,
-             const Folding& folding, const std::vector<char>& withdrawn);
+             const Folding& folding, const std::vector<char>& withdrawn,
+             MessageCarrier* carrier = nullptr);
 
   // Runs to the end. Fails with TL1602 when simulated time leaves its horizon.
   Result<RunStatus> Run();

@@ -89,6 +89,10 @@ class Checker {
           "TL1801", fmt::format("{} weights", switches_.weights.size()),
           fmt::format("one of at least 1 for each of the {} data classes", switches_.classes - 1));
     }
+    if (transport_.queue_pairs < 1 || transport_.queue_pairs > PacketTransport::kMostQueuePairs) {
+      Refuse("TL1801", fmt::format("{} queue pairs for a connection", int{transport_.queue_pairs}),
+             fmt::format("1 to {}", int{PacketTransport::kMostQueuePairs}));
+    }
     return problems_.empty();
   }
 

@@ -122,12 +122,14 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
     queue_.Pop();
     now_ = event.time;
     Handle(event);
-    if (!notices_.empty()) DeliverNotices();
     ++handled;
     if (event.kind() > PacketEventKind::kPortDone) {
       ++events_;
       last_event_ = event.time;
     }
+    if (notices_.empty()) continue;
+    DeliverNotices();
+    if (std::exchange(stop_, false)) break;
   }
   return handled;
 }

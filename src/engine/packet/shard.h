@@ -108,6 +108,8 @@ class Shard {
   }
   // Handles events before `limit`, at most `count`; the number handled.
   std::uint64_t Run(Time limit, std::uint64_t count);
+  // For the application as it hears something: Run returns once it has heard all there is.
+  void Stop() { stop_ = true; }
 
   // Has every port send what it sends before `limit`, so that counters and queues can be read as of
   // then. REQUIRES: Run(limit, …) has handled all events before.
@@ -314,6 +316,7 @@ class Shard {
   const std::vector<Destination>* destinations_;
   std::vector<Outbox> outboxes_;  // by shard; empty when this one is alone
   std::vector<Notice> notices_;
+  bool stop_ = false;
   Queue queue_;
   PacketPool packets_;
   std::vector<ReorderWindow> reorder_;

@@ -6,6 +6,7 @@
 
 #include "engine/packet/check_traffic.h"
 #include "engine/packet/fault_plan.h"
+#include "engine/packet/network_report.h"
 #include "engine/packet/packet_network.h"
 #include "engine/packet/shard_set.h"
 #include "trunkline/base/check.h"
@@ -81,8 +82,6 @@ class TrafficRun {
   Result<void> SetUp(std::uint32_t flow);
   bool Stop();
   void RunShards();
-  void AddLinks();
-  void AddPauses();
   void AddUnfinished();
 
   const PacketInput& input_;
@@ -276,51 +275,6 @@ void TrafficRun::RunShards() {
   }
 }
 
-void TrafficRun::AddLinks() {
-  for (std::size_t i = 0; i < plant_.ports.size(); ++i) {
-    const Port& port = plant_.ports[i];
-    if (port.packets == 0) continue;
-    PacketLinkUse use{.link = LinkId(i),
-                      .wire_bytes = port.wire_bytes,
-                      .packets = port.packets,
-                      .marks = plant_.details[i].marks,
-                      .max_queue_bytes = port.max_queue_bytes};
-    for (std::uint8_t c = 0; c < plant_.switches_model.classes && !plant_.ingress.empty(); ++c) {
-      use.pauses += plant_.ingress[plant_.QueueOf(static_cast<std::uint32_t>(i), c)].pauses;
-    }
-    report_.links.push_back(use);
-  }
-}
-
-// REQUIRES: report_.end is set.
-void TrafficRun::AddPauses() {
-  const std::size_t classes = plant_.switches_model.classes;
-  const PauseCauses causes = shards_.pause_causes();
-  for (std::size_t queue = 0; queue < plant_.pauses.size(); ++queue) {
-    if (plant_.ingress[queue].pauses == 0) continue;
-    const Pause& pause = plant_.pauses[queue];
-    PacketPause use{.link = LinkId(queue / classes),
-                    .traffic_class = static_cast<std::uint8_t>(queue % classes),
-                    .pauses = plant_.ingress[queue].pauses,
-                    .paused = Time::Picoseconds(pause.past),
-                    .causes = {}};
-    if ((plant_.ports[queue / classes].paused >> use.traffic_class & 1) != 0) {
-      use.paused += std::max(report_.end - Time::Picoseconds(pause.since), Time());
-    }
-    std::uint64_t sum = 0;
-    const auto first = causes.lower_bound({queue, 0});
-    const auto last = causes.lower_bound({queue + 1, 0});
-    for (auto cause = first; cause != last; ++cause) sum += cause->second;
-    for (auto cause = first; cause != last; ++cause) {
-      use.causes.push_back(
-          {.output = LinkId(cause->first.second / classes),
-           .share = static_cast<double>(cause->second) / static_cast<double>(sum)});
-    }
-    std::ranges::stable_sort(use.causes, std::greater(), &PacketPause::Cause::share);
-    report_.pauses.push_back(std::move(use));
-  }
-}
-
 // Flows that did not end, in words.
 void TrafficRun::AddUnfinished() {
   std::vector<std::uint32_t> failed;
@@ -358,10 +312,7 @@ Result<PacketReport> TrafficRun::Run() {
     if (!agent->problems().empty()) return std::unexpected(agent->problems());
   }
   AddUnfinished();
-  report_.events = shards_.events();
-  report_.counters = shards_.counters();
-  AddLinks();
-  AddPauses();
+  ReportNetwork(plant_, shards_, report_);
   return std::move(report_);
 }
 

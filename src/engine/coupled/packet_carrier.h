@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/flow/message_carrier.h"
+#include "engine/flow/network.h"
+#include "engine/packet/packet_network.h"
+#include "engine/packet/shard_set.h"
+#include "trunkline/base/ids.h"
+#include "trunkline/engine/packet.h"
+
+namespace trunkline {
+
+// Carries messages between nodes as packets, those of each connection on queue pairs of its own.
+class PacketCarrier : public MessageCarrier, private PacketApplication {
+ public:
+  // A connection through the network.
+  struct Line {
+    RankId source_rank{};
+    RankId destination_rank{};
+    DeviceId source{};  // NIC or host
+    DeviceId destination{};
+    std::int64_t payload_per_128 = 128;  // of its protocol: PayloadPer128
+    FlowRate bus_rate;                   // payload that the buses at its ends let pass …
+    Time flight;                         // … which then takes so long through the network
+  };
+  static constexpr std::uint32_t kNotCarried = UINT32_MAX;
+
+  // `line_of`: by connection, index into `lines` or kNotCarried. REQUIRES: the settings have been
+  // checked (CheckPacketSettings).
+  PacketCarrier(const PacketInput& input, std::vector<std::uint32_t> line_of,
+                std::vector<Line> lines);
+
+  [[nodiscard]] bool Carries(std::uint32_t connection) const override {
+    return line_of_[connection] != kNotCarried;
+  }
+  void Send(std::uint32_t connection, Bytes bytes, Time begin) override;
+  bool Run(Time limit) override;
+
+  // Why the run is void, if it is.
+  [[nodiscard]] const Diagnostics& problems() const { return problems_; }
+  // Whether packets wait for each other for ever. REQUIRES: Run has returned false.
+  [[nodiscard]] bool FindDeadlock();
+  // What it took of the network until `end`, when the run ended.
+  [[nodiscard]] PacketReport Report(RunStatus status, Time end);
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  // A message on its way: its part i is on the line's queue pair i.
+  struct Message {
+    std::int64_t bytes = 0;       // on the wire
+    std::int64_t part_bytes = 0;  // of all parts but the last
+    Time begin;
+    Time sent;   // the latest end of a part so far
+    Time least;  // its last byte has not passed the buses before
+    std::uint32_t next = kNone;
+    std::uint32_t unsent = 0;   // parts
+    std::uint32_t missing = 0;  // a bit for each part that has not arrived
+  };
+  // The messages of a line that have not arrived, first in first out. Only the newest may have
+  // parts that have not left.
+  struct Queue {
+    std::uint32_t connection = 0;
+    std::uint32_t oldest = kNone;
+    std::uint32_t newest = kNone;
+  };
+
+  void OnPost(std::uint32_t line, Time now) override;
+  void OnSent(std::uint32_t queue_pair, Time end) override;
+  void OnDelivered(std::uint32_t queue_pair, Time now) override;
+  void OnAcknowledged(std::uint32_t /*queue_pair*/, Time /*now*/) override {}
+  void OnError(std::uint32_t queue_pair, Time now) override;
+
+  [[nodiscard]] ShardSet::Kernel& shard() { return shards_.shard(0); }
+  // Line i has the queue pairs from i x queue_pairs on.
+  [[nodiscard]] std::uint32_t queue_pairs() const { return input_.transport.queue_pairs; }
+  Result<void> PostPart(std::uint32_t line, std::uint32_t part, std::int64_t bytes);
+  void Tell(News::Kind kind, std::uint32_t line, Time time, Time begin);
+
+  const PacketInput& input_;
+  NetworkPaths paths_;
+  Plant plant_;
+  ShardSet shards_;
+  std::vector<std::uint32_t> line_of_;  // by connection
+  std::vector<Line> lines_;
+  std::vector<Queue> queues_;  // by line
+  std::vector<char> set_up_;   // by queue pair
+  std::vector<Message> messages_;
+  std::uint32_t free_message_ = kNone;
+  Time next_look_;  // for a deadlock
+  bool deadlocked_ = false;
+  std::vector<std::string> stuck_;
+  Diagnostics problems_;
+};
+
+}  // namespace trunkline

@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <utility>
+
+#include "engine/coupled/packet_carrier.h"
+#include "engine/flow/fold.h"
+#include "engine/flow/make_timeline.h"
+#include "engine/flow/problem.h"
+#include "engine/flow/task_runner.h"
+#include "trunkline/base/check.h"
+#include "trunkline/engine/packet.h"
+#include "trunkline/fabric/fabric.h"
+
+namespace trunkline {
+namespace {
+
+// Who carries which connection: those through the network become lines. What is left of them for
+// the interpreter is the latency of buses and software.
+struct Division {
+  Folding folding;
+  std::vector<std::uint32_t> line_of;  // by connection
+  std::vector<PacketCarrier::Line> lines;
+};
+
+class Divider {
+ public:
+  Divider(const EngineInput& input, const FlowProblem& problem)
+      : input_(input),
+        fabric_(input.router.fabric()),
+        problem_(problem),
+        division_{Unfolded(problem),
+                  std::vector(problem.connections.size(), PacketCarrier::kNotCarried),
+                  {}} {}
+
+  Result<Division> Divide();
+
+ private:
+  Result<void> Look(std::uint32_t connection, const Manner& manner, std::uint64_t flow);
+
+  const EngineInput& input_;
+  const Fabric& fabric_;
+  const FlowProblem& problem_;
+  Division division_;
+};
+
+Result<void> Divider::Look(std::uint32_t index, const Manner& manner, std::uint64_t flow) {
+  const Connection& connection = problem_.connections[index];
+  const DeviceId to = input_.placement.endpoint(connection.destination);
+  const auto path = input_.router.FindPath(input_.placement.endpoint(connection.source), to, flow);
+  if (!path) return std::unexpected(path.error());
+  PacketCarrier::Line line;
+  line.source_rank = connection.source;
+  line.destination_rank = connection.destination;
+  line.payload_per_128 = PayloadPer128(manner.protocol);
+  bool network = false;
+  std::int64_t bus_bits = INT64_MAX;
+  Time latency = StepLatencyOf(input_.transport, manner, HopClass::kNetwork);
+  for (const LinkId id : *path) {
+    const Link& link = fabric_.link(id);
+    if (link.kind == LinkKind::kNetwork) {
+      if (!std::exchange(network, true)) line.source = link.from;
+      line.destination = link.to;
+      line.flight += link.latency;
+    } else {
+      latency += link.latency;
+      bus_bits = std::min(bus_bits, link.rate.bits_per_second());
+    }
+    if (link.to == to) continue;
+    const Device& device = fabric_.device(link.to);
+    (device.kind == DeviceKind::kSwitch ? line.flight : latency) += device.latency;
+  }
+  if (!network) return {};
+  line.bus_rate = LoneRate({}, {}, Rate::BitsPerSecond(bus_bits / 128 * line.payload_per_128));
+  division_.line_of[index] = static_cast<std::uint32_t>(division_.lines.size());
+  division_.lines.push_back(line);
+  Connection& rest = division_.folding.connections[index];
+  rest.latency = latency;
+  rest.hop_count = 0;
+  rest.binding_hops = 0;
+  return {};
+}
+
+Result<Division> Divider::Divide() {
+  for (const FlowProblem::Communicator& communicator : problem_.communicators) {
+    std::uint32_t connection = communicator.first_connection;
+    for (const Schedule::Pair& pair : problem_.patterns[communicator.pattern].pairs) {
+      auto looked = Look(connection++, communicator.manner, FlowOf(communicator.id, pair.channel));
+      if (!looked) return std::unexpected(looked.error());
+    }
+  }
+  for (const FlowProblem::Rank& rank : problem_.ranks) {
+    const std::vector<std::uint32_t>& sends = problem_.shapes[rank.program].sends;
+    for (std::uint32_t i = 0; i < sends.size(); ++i) {
+      auto looked = Look(problem_.peer_connections[rank.first_send + i], {}, FlowOfRole(sends[i]));
+      if (!looked) return std::unexpected(looked.error());
+    }
+  }
+  return std::move(division_);
+}
+
+// What packets took of network links in place of what the flows of their connections would have.
+void ReplaceNetworkLinks(const Fabric& fabric, const PacketReport& packets,
+                         std::vector<LinkUse>& links) {
+  std::erase_if(
+      links, [&](const LinkUse& use) { return fabric.link(use.link).kind == LinkKind::kNetwork; });
+  for (const PacketLinkUse& use : packets.links) links.push_back({use.link, use.wire_bytes});
+  std::ranges::sort(links, {}, &LinkUse::link);
+}
+
+}  // namespace
+
+Result<PacketTimeline> RunPacket(const EngineInput& input, const PacketInput& packets,
+                                 const EngineOptions& options) {
+  TL_CHECK(&input.router == &packets.router, "two routers for one run");
+  const Fabric& fabric = input.router.fabric();
+  if (options.handshake != Handshake::kEager) {
+    return Error("TL1603", "the packet engine sends eagerly: it knows no rendezvous",
+                 "leave the handshake out, or the flow engine");
+  }
+  Diagnostics problems = CheckPacketSettings(fabric, input.router.options().policy,
+                                             packets.switches, packets.transport);
+  std::erase_if(problems, [](const Diagnostic& d) { return d.severity == Severity::kWarning; });
+  if (!problems.empty()) return std::unexpected(std::move(problems));
+  const auto problem = BuildFlowProblem(input, false);
+  if (!problem) return std::unexpected(problem.error());
+  auto division = Divider(input, *problem).Divide();
+  if (!division) return std::unexpected(division.error());
+  const Folding& folding = division->folding;
+  PacketCarrier carrier(packets, std::move(division->line_of), std::move(division->lines));
+  const std::vector<char> withdrawn(problem->patterns.size(), 1);
+  TaskRunner runner(input, options, *problem, folding, withdrawn, &carrier);
+  auto status = runner.Run();
+  if (!status) return std::unexpected(status.error());
+  if (!carrier.problems().empty()) return std::unexpected(carrier.problems());
+  if (*status == RunStatus::kUnfinished && carrier.FindDeadlock()) {
+    status = RunStatus::kDeadlocked;
+  }
+  auto timeline = MakeTimeline(input, options, *problem, folding, runner, *status);
+  if (!timeline) return std::unexpected(timeline.error());
+  PacketTimeline result{*std::move(timeline), carrier.Report(*status, timeline->end)};
+  result.timeline.events += result.packets.events;
+  ReplaceNetworkLinks(fabric, result.packets, result.timeline.links);
+  return result;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,260 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/test_fabrics.h"
+#include "engine/test_graphs.h"
+#include "trunkline/collective/algorithm.h"
+#include "trunkline/engine/engine.h"
+#include "trunkline/engine/packet.h"
+#include "trunkline/fabric/build.h"
+
+namespace trunkline {
+namespace {
+
+constexpr Time kLatency = Time::Nanoseconds(500);
+constexpr Rate kRate = Rate::GigabitsPerSecond(100);
+
+// A run with its parts kept alive: PFC, no congestion control, no latency of software.
+struct PacketCase {
+  Fabric fabric;
+  SwitchModel switches{};
+  PacketTransport transport{};
+  TransportModel model = IdealTransport();
+
+  [[nodiscard]] Result<PacketTimeline> Try(const TaskGraph& graph,
+                                           const EngineOptions& options = {}) const {
+    const Router router = MakeRouter();
+    const Placement placement = PackedPlacement(fabric, graph.ranks()).value();
+    return RunPacket({router, model, graph, placement}, {router, switches, transport}, options);
+  }
+  [[nodiscard]] PacketTimeline Run(const TaskGraph& graph) const {
+    auto run = Try(graph);
+    if (!run) {
+      ADD_FAILURE() << Format(run.error().front());
+      return {};
+    }
+    return *std::move(run);
+  }
+  [[nodiscard]] Result<Timeline> RunAsFlows(const TaskGraph& graph) const {
+    const Router router = MakeRouter();
+    const Placement placement = PackedPlacement(fabric, graph.ranks()).value();
+    return RunFlow({router, model, graph, placement}, {});
+  }
+  [[nodiscard]] Time Bound(const CollectiveChoice& choice) const {
+    return LowerBound(MakeRouter(), model, choice, AllEndpoints(fabric)).value();
+  }
+
+ private:
+  [[nodiscard]] Router MakeRouter() const {
+    RouterOptions routing;
+    routing.policy = RoutingPolicy::kEcmp;
+    routing.payload_bytes = transport.mtu.count();
+    routing.wire_bytes = (transport.mtu + transport.packet_overhead).count();
+    return Router(fabric, routing);
+  }
+};
+
+CollectiveChoice Choice(Primitive primitive, std::int64_t bytes, const std::string& algorithm) {
+  CollectiveChoice choice;
+  choice.spec.primitive = primitive;
+  choice.spec.bytes = Bytes(bytes);
+  choice.algorithm = algorithm;
+  return choice;
+}
+
+// Rank 0 computes, then sends; rank `to` of `ranks` receives.
+TableGraph OneMessage(Bytes bytes, Time compute, std::uint32_t ranks, std::uint32_t to) {
+  TableGraph graph;
+  const std::uint32_t sender = graph.AddProgram(
+      {{.kind = TaskKind::kCompute, .duration = compute},
+       {.kind = TaskKind::kSend, .stream = 2, .role = 1, .bytes = bytes, .dependencies = {0}}});
+  const std::uint32_t receiver =
+      graph.AddProgram({{.kind = TaskKind::kReceive, .stream = 3, .role = 2, .bytes = bytes}});
+  const std::uint32_t idle = graph.AddProgram({});
+  for (std::uint32_t i = 0; i < ranks; ++i) {
+    graph.AddRank(i == 0 ? sender : i == to ? receiver : idle);
+  }
+  graph.Connect(RankId(0), 1, RankId(to), 2);
+  return graph;
+}
+
+// From one host to another over two cables and a switch that forwards whole packets.
+Time OverTheSwitch(const PacketTransport& transport, std::int64_t bytes, Rate rate) {
+  const std::int64_t mtu = transport.mtu.count();
+  const std::int64_t packets = std::max<std::int64_t>(1, (bytes + mtu - 1) / mtu);
+  const Time full = TransferTime(transport.mtu + transport.packet_overhead, rate);
+  const Time last =
+      TransferTime(Bytes(bytes - (packets - 1) * mtu) + transport.packet_overhead, rate);
+  // The last but one has left the switch when the last is in, or the last waits for it there.
+  return full * (packets - 1) + (packets > 1 ? std::max(last, full) : last) + last + kLatency * 2;
+}
+
+TEST(PacketRun, AMessageTakesItsClosedFormAfterTheTaskBeforeIt) {
+  const Time compute = Time::Microseconds(5);
+  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  c.model.step_latency[static_cast<std::size_t>(Protocol::kSimple)]
+                      [static_cast<std::size_t>(HopClass::kNetwork)] = Time::Nanoseconds(700);
+  for (const std::int64_t bytes : {0, 1, 4096, 4097, 1'000'000}) {
+    const PacketTimeline run = c.Run(OneMessage(Bytes(bytes), compute, 2, 1));
+    ASSERT_EQ(run.timeline.status, RunStatus::kFinished);
+    EXPECT_EQ(run.timeline.end,
+              compute + OverTheSwitch(c.transport, bytes, kRate) + Time::Nanoseconds(700))
+        << bytes;
+    EXPECT_EQ(run.packets.counters.delivered_bytes, bytes);
+  }
+}
+
+// Each of 2(p-1) steps takes a chunk over the switch. Acknowledgements go first: one for every
+// 16 packets delays data on either cable, if at all, by its own time.
+TEST(PacketRun, RingAllReduceTakesTwoTimesPMinusOneStepsThroughTheSwitch) {
+  constexpr std::uint32_t kRanks = 4;
+  PacketCase c{.fabric = Crossbar(kRanks, kRate, kLatency)};
+  for (const std::int64_t packets : {1, 3, 64}) {
+    const std::int64_t chunk = packets * 4096;
+    const auto graph =
+        SingleCollective(Choice(Primitive::kAllReduce, chunk * kRanks, "ring"), kRanks);
+    const PacketTimeline run = c.Run(*graph);
+    ASSERT_EQ(run.timeline.status, RunStatus::kFinished);
+    const std::int64_t steps = 2 * (kRanks - 1);
+    const Time ideal = OverTheSwitch(c.transport, chunk, kRate) * steps;
+    const Time ack = TransferTime(c.transport.ack_bytes, kRate);
+    EXPECT_GE(run.timeline.end, ideal);
+    EXPECT_LE(run.timeline.end, ideal + ack * (2 * steps * (packets / 16 + 1))) << packets;
+    EXPECT_EQ(run.packets.counters.packets.data,
+              static_cast<std::uint64_t>(packets * steps * kRanks));
+  }
+}
+
+TEST(PacketRun, AgreesWithFluidFlowsOnASymmetricRing) {
+  constexpr std::uint32_t kRanks = 8;
+  PacketCase c{.fabric = Crossbar(kRanks, kRate, kLatency)};
+  const auto graph = SingleCollective(Choice(Primitive::kAllReduce, 8'000'000, "ring"), kRanks);
+  const double packets = c.Run(*graph).timeline.end.seconds();
+  const double flows = c.RunAsFlows(*graph)->end.seconds();
+  EXPECT_NEAR(packets / flows, 1, 0.03);
+}
+
+TEST(PacketRun, EveryAlgorithmFinishesOnAFatTreeAndBeatsNoBound) {
+  const auto spec = ParseFabricSpec("fat-tree:k=4,link=100Gb/s");
+  ASSERT_TRUE(spec.has_value());
+  PacketCase c{.fabric = BuildFabric(*spec)->fabric};
+  int runs = 0;
+  for (const Algorithm& algorithm : Algorithms()) {
+    for (const Primitive primitive :
+         {Primitive::kAllReduce, Primitive::kReduceScatter, Primitive::kAllGather,
+          Primitive::kAllToAll, Primitive::kBroadcast, Primitive::kReduce, Primitive::kGather,
+          Primitive::kScatter, Primitive::kSendRecv, Primitive::kBarrier}) {
+      if (!algorithm.supports(primitive)) continue;
+      for (const std::int64_t bytes : {0, 7, 160'000, 100'003}) {
+        if (primitive == Primitive::kBarrier && bytes > 0) continue;
+        CollectiveChoice choice = Choice(primitive, bytes, algorithm.name);
+        choice.spec.channels = 2;
+        const auto graph = SingleCollective(choice, 16);
+        const auto run = c.Try(*graph);
+        ASSERT_EQ(run.has_value(), c.RunAsFlows(*graph).has_value()) << algorithm.name;
+        if (!run) continue;
+        ++runs;
+        EXPECT_EQ(run->timeline.status, RunStatus::kFinished) << algorithm.name;
+        EXPECT_GE(run->timeline.end, c.Bound(choice))
+            << algorithm.name << ' ' << ToString(primitive) << ' ' << bytes;
+        EXPECT_GT(run->packets.counters.packets.data, 0U);
+      }
+    }
+  }
+  EXPECT_GT(runs, 50);
+}
+
+TEST(PacketRun, MessagesInsideANodeStayOffTheNetwork) {
+  PacketCase c{.fabric = ServerFabric{.nodes_per_rack = 1}.Build()};
+  const auto graph = SingleCollective(Choice(Primitive::kAllReduce, 1'000'000, "ring"), 4);
+  const PacketTimeline run = c.Run(*graph);
+  EXPECT_EQ(run.packets.counters.packets.data, 0U);
+  EXPECT_EQ(run.timeline.end, c.RunAsFlows(*graph)->end);
+}
+
+TEST(PacketRun, AMessageBetweenGpusAlsoCrossesTheirBuses) {
+  ServerFabric servers;  // four GPUs a node, each with a NIC as fast as its bus
+  PacketCase c{.fabric = servers.Build()};
+  const PacketTimeline run = c.Run(OneMessage(Bytes(1'000'000), Time(), 8, 4));
+  EXPECT_EQ(run.timeline.end,
+            OverTheSwitch(c.transport, 1'000'000, servers.network) + servers.latency * 2);
+}
+
+// GPU and NIC are 2 GB/s apart, the network has 12.5.
+TEST(PacketRun, ABusSlowerThanTheNetworkSetsThePace) {
+  FabricBuilder builder;
+  const DeviceId hub = builder.AddDevice({.kind = DeviceKind::kSwitch, .tier = 1});
+  for (std::uint32_t node = 0; node < 2; ++node) {
+    const DeviceId gpu = builder.AddDevice({.kind = DeviceKind::kGpu, .node = node});
+    const DeviceId nic = builder.AddDevice({.kind = DeviceKind::kNic, .node = node});
+    builder.AddCable(gpu, nic, Rate::GigabytesPerSecond(2), kLatency, LinkKind::kPcie);
+    builder.AddCable(nic, hub, kRate, kLatency, LinkKind::kNetwork);
+  }
+  PacketCase c{.fabric = std::move(builder).Build()};
+  const PacketTimeline run = c.Run(OneMessage(Bytes(1'000'000), Time(), 2, 1));
+  EXPECT_EQ(run.timeline.end, Time::Microseconds(500) + kLatency * 4);
+}
+
+TEST(PacketRun, QueuePairsShareAMessageWithoutDelayingIt) {
+  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  c.transport.queue_pairs = 4;
+  // Parts of 250,112 B, the last of 249,664: 62, 62, 62 and 61 packets.
+  const PacketTimeline run = c.Run(OneMessage(Bytes(1'000'000), Time(), 2, 1));
+  EXPECT_EQ(run.packets.counters.packets.data, 247U);
+  EXPECT_EQ(run.packets.counters.delivered_bytes, 1'000'000);
+  const Time headers = TransferTime(c.transport.packet_overhead, kRate) * 2;
+  EXPECT_NEAR(run.timeline.end.seconds(),
+              (OverTheSwitch(c.transport, 1'000'000, kRate) + headers).seconds(), 0.4e-6);
+  // Fewer bytes than queue pairs have parts for.
+  EXPECT_EQ(c.Run(OneMessage(Bytes(100), Time(), 2, 1)).packets.counters.packets.data, 1U);
+}
+
+TEST(PacketRun, LowLatencyProtocolsPutTheirFlagsOnTheWire) {
+  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  CollectiveChoice choice = Choice(Primitive::kSendRecv, 60'000, "pairwise");
+  for (const Algorithm& algorithm : Algorithms()) {
+    if (algorithm.supports(Primitive::kSendRecv)) choice.algorithm = algorithm.name;
+  }
+  const std::int64_t simple = c.Run(*SingleCollective(choice, 2)).packets.counters.delivered_bytes;
+  choice.protocol = Protocol::kLl;
+  EXPECT_EQ(c.Run(*SingleCollective(choice, 2)).packets.counters.delivered_bytes, 2 * simple);
+}
+
+TEST(PacketRun, AReceiveThatNobodySendsIsBlocked) {
+  TableGraph graph;
+  graph.AddRank(graph.AddProgram({{.kind = TaskKind::kReceive, .stream = 3, .role = 2}}));
+  graph.AddRank(0);
+  graph.Connect(RankId(0), 1, RankId(1), 2);
+  graph.Connect(RankId(1), 1, RankId(0), 2);
+  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  const PacketTimeline run = c.Run(graph);
+  EXPECT_EQ(run.timeline.status, RunStatus::kUnfinished);
+  EXPECT_EQ(run.timeline.blocked.size(), 2U);
+}
+
+TEST(PacketRun, AQueuePairThatGivesUpLeavesTheRunUnfinished) {
+  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  c.switches.loss_control = LossControl::kLossy;
+  c.switches.frame_loss = 0.999;
+  c.transport.retry_limit = 1;
+  const PacketTimeline run = c.Run(OneMessage(Bytes(1'000'000), Time(), 2, 1));
+  EXPECT_EQ(run.timeline.status, RunStatus::kUnfinished);
+  ASSERT_EQ(run.packets.stuck.size(), 1U);
+  EXPECT_NE(run.packets.stuck.front().find("from rank 0 to rank 1"), std::string::npos);
+}
+
+TEST(PacketRun, RefusesWhatItDoesNotRun) {
+  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  const TableGraph graph = OneMessage(Bytes(1), Time(), 2, 1);
+  EngineOptions rendezvous;
+  rendezvous.handshake = Handshake::kRendezvous;
+  EXPECT_EQ(c.Try(graph, rendezvous).error().front().code, "TL1603");
+  c.transport.queue_pairs = 33;
+  EXPECT_EQ(c.Try(graph).error().front().code, "TL1801");
+}
+
+}  // namespace
+}  // namespace trunkline

@@ -1,0 +1,170 @@
+#include "engine/flow/make_timeline.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "engine/accounting.h"
+#include "engine/flow/last_arrivals.h"
+#include "engine/flow/link_use.h"
+#include "trunkline/base/int128.h"
+#include "trunkline/fabric/fabric.h"
+
+namespace trunkline {
+namespace {
+
+// Turns a finished simulation into a Timeline.
+class Reporter {
+ public:
+  Reporter(const EngineInput& input, const EngineOptions& options, const FlowProblem& problem,
+           const Folding& folding, const TaskRunner& runner)
+      : input_(input),
+        options_(options),
+        problem_(problem),
+        folding_(folding),
+        runner_(runner),
+        arrivals_(input.graph, problem, folding, runner),
+        traffic_(runner.AllTraffic()) {}
+
+  Result<Timeline> Report(RunStatus status);
+
+ private:
+  [[nodiscard]] std::vector<TaskTimes> TimesUntil(std::uint32_t rank, Time end);
+  void AddRanks();
+  Result<void> AddCollectives();
+  void AddSpans();
+  void AddLinks();
+  void AddCounters();
+
+  const EngineInput& input_;
+  const EngineOptions& options_;
+  const FlowProblem& problem_;
+  const Folding& folding_;
+  const TaskRunner& runner_;
+  LastArrivals arrivals_;
+  std::vector<Traffic> traffic_;  // by class of connections
+  Timeline timeline_;
+};
+
+// The times of a rank's tasks, with those that never ended cut off at `end`.
+std::vector<TaskTimes> Reporter::TimesUntil(std::uint32_t rank, Time end) {
+  const auto known = runner_.times(rank);
+  std::vector<TaskTimes> times(known.begin(), known.end());
+  for (TaskTimes& task : times) {
+    if (!TaskRunner::Ended(task)) task = {end, end, end};
+  }
+  arrivals_.Mark(rank, times);
+  return times;
+}
+
+void Reporter::AddRanks() {
+  const auto count = static_cast<std::uint32_t>(folding_.ranks.size());
+  std::vector<Time> finish(count);
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    for (const TaskTimes& task : runner_.times(rank))
+      finish[rank] = std::max(finish[rank], task.end);
+  }
+  const auto last = std::ranges::max_element(finish);
+  if (last == finish.end()) return;
+  timeline_.critical = static_cast<std::size_t>(last - finish.begin());
+  timeline_.end = *last;
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    RankSummary summary = AccountRank(folding_.ranks[rank], runner_.program_of(rank),
+                                      TimesUntil(rank, timeline_.end), timeline_.end);
+    summary.ranks_represented = folding_.ranks_represented[rank];
+    timeline_.ranks.push_back(summary);
+  }
+}
+
+Result<void> Reporter::AddCollectives() {
+  if (timeline_.ranks.empty()) return {};
+  const auto critical = static_cast<std::uint32_t>(timeline_.critical);
+  timeline_.collectives =
+      AccountCollectives(runner_.program_of(critical), TimesUntil(critical, timeline_.end));
+  for (CollectiveSummary& summary : timeline_.collectives) {
+    std::vector<DeviceId> members;
+    for (const RankId member :
+         input_.graph.members(input_.graph.communicator(folding_.ranks[critical], summary.role))) {
+      members.push_back(input_.placement.endpoint(member));
+    }
+    summary.group_size = static_cast<std::uint32_t>(members.size());
+    auto bound = LowerBound(input_.router, input_.transport,
+                            input_.graph.collectives()[summary.collective], members);
+    if (!bound) return std::unexpected(bound.error());
+    summary.bound = *bound;
+  }
+  return {};
+}
+
+void Reporter::AddSpans() {
+  std::vector<RankId> record = options_.record;
+  if (options_.record_critical && !timeline_.ranks.empty()) {
+    record.push_back(timeline_.ranks[timeline_.critical].rank);
+  }
+  std::ranges::sort(record);
+  const auto repeats = std::ranges::unique(record);
+  record.erase(repeats.begin(), repeats.end());
+  for (const RankId rank : record) {
+    if (Index(rank) >= problem_.ranks.size()) continue;
+    const std::uint32_t simulated = folding_.simulated_rank[Index(rank)];
+    const Program& program = runner_.program_of(simulated);
+    const auto times = runner_.times(simulated);
+    const std::size_t first = timeline_.spans.size();
+    for (std::uint32_t i = 0; i < times.size(); ++i) {
+      if (!TaskRunner::Ended(times[i])) continue;
+      timeline_.spans.push_back(
+          {rank, i, program.tasks[i].stream, program.tasks[i].label, times[i].start, times[i].end});
+    }
+    std::ranges::sort(std::span(timeline_.spans).subspan(first), {},
+                      [](const TaskSpan& span) { return std::pair(span.start, span.task); });
+  }
+}
+
+void Reporter::AddLinks() {
+  std::vector<Uint128> by_number(problem_.capacities.size(), 0);
+  for (std::uint32_t i = 0; i < problem_.connections.size(); ++i) {
+    const std::int64_t bytes = traffic_[folding_.connection_class[i]].bytes;
+    if (bytes == 0) continue;
+    for (const FlowHop& hop : problem_.hops_of(problem_.connections[i])) {
+      by_number[hop.resource] += static_cast<Uint128>(bytes) * hop.weight;
+    }
+  }
+  std::vector<Uint128> by_resource(problem_.resource_index.size(), 0);
+  for (std::size_t resource = 0; resource < by_resource.size(); ++resource) {
+    const std::uint32_t number = problem_.resource_index[resource];
+    if (number != FlowProblem::kUnused) by_resource[resource] = by_number[number];
+  }
+  timeline_.links = LinkUses(input_.router, by_resource);
+}
+
+void Reporter::AddCounters() {
+  timeline_.flow = runner_.counters();
+  for (std::size_t i = 0; i < traffic_.size(); ++i) {
+    timeline_.flow.transfers_represented +=
+        traffic_[i].transfers * folding_.connections_represented[i];
+  }
+  timeline_.events = runner_.events();
+}
+
+Result<Timeline> Reporter::Report(RunStatus status) {
+  timeline_.status = status;
+  AddRanks();
+  if (auto added = AddCollectives(); !added) return std::unexpected(added.error());
+  AddSpans();
+  AddLinks();
+  AddCounters();
+  if (status == RunStatus::kUnfinished || status == RunStatus::kDeadlocked) {
+    timeline_.blocked = runner_.Blocked();
+  }
+  return std::move(timeline_);
+}
+
+}  // namespace
+
+Result<Timeline> MakeTimeline(const EngineInput& input, const EngineOptions& options,
+                              const FlowProblem& problem, const Folding& folding,
+                              const TaskRunner& runner, RunStatus status) {
+  return Reporter(input, options, problem, folding, runner).Report(status);
+}
+
+}  // namespace trunkline

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "engine/flow/fold.h"
+#include "engine/flow/problem.h"
+#include "engine/flow/task_runner.h"
+#include "trunkline/engine/engine.h"
+
+namespace trunkline {
+
+// The Timeline of a run that has come to its end.
+[[nodiscard]] Result<Timeline> MakeTimeline(const EngineInput& input, const EngineOptions& options,
+                                            const FlowProblem& problem, const Folding& folding,
+                                            const TaskRunner& runner, RunStatus status);
+
+}  // namespace trunkline

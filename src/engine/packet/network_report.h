@@ -1,0 +1,13 @@
+#pragma once
+
+#include "engine/packet/plant.h"
+#include "engine/packet/shard_set.h"
+#include "trunkline/engine/packet.h"
+
+namespace trunkline {
+
+// What a run took of the network: events, counters, links and pauses. REQUIRES: report.end is set,
+// and the shards have caught up.
+void ReportNetwork(const Plant& plant, const ShardSet& shards, PacketReport& report);
+
+}  // namespace trunkline
