@@ -24,6 +24,7 @@ std::string Simulate(const SmallRun& run, std::uint32_t threads) {
     flow.destination = RankId{each.destination};
     flow.bytes = Bytes(each.bytes);
     flow.start = each.start;
+    flow.traffic_class = each.traffic_class;
     flow.read = traffic.flows.size() % 4 == 3;
     traffic.flows.push_back(flow);
   }

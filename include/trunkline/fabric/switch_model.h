@@ -37,6 +37,21 @@ struct PauseModel {
   std::uint16_t quanta = 65'535;
 };
 
+// How a port of InfiniBand shares its link among virtual lanes: VLArbitration of the specification.
+// A lane may stand in both tables, and several times in one.
+struct VlWeight {
+  std::uint8_t lane = 0;
+  std::uint8_t weight = 0;  // in units of 64 bytes; 0: passed over
+};
+struct VlArbitration {
+  static constexpr std::uint8_t kNoLimit = 255;
+
+  std::vector<VlWeight> high;
+  std::vector<VlWeight> low;
+  // What high priority may send while low priority waits, in units of 4 KiB; 0: one packet.
+  std::uint8_t high_limit = kNoLimit;
+};
+
 struct SwitchModel {
   LossControl loss_control = LossControl::kPause;
   Bytes buffer{0};  // shared by all ports (kPause, kLossy); 0: from rate and ports
@@ -49,7 +64,11 @@ struct SwitchModel {
   Bytes queue{0};         // kLossy: most that one port may queue; 0: what the pool has
   double frame_loss = 0;  // chance that a cable spoils a frame, which is then lost
   Bytes lane_buffer{0};   // kCredits: receive buffer of a port's lane; 0: what keeps it busy
-  std::vector<std::uint8_t> weights;  // of the data classes, in packets; empty: all alike
+  std::vector<std::uint8_t> weights;         // of the data classes, in packets; empty: all alike
+  std::optional<VlArbitration> arbitration;  // kCredits: instead of weights
+  // kCredits: the data lane of each traffic class (SL-to-VL mapping, one for all ports); empty: its
+  // own.
+  std::vector<std::uint8_t> lane_of_class;
 };
 
 }  // namespace trunkline

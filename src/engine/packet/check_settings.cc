@@ -93,7 +93,36 @@ class Checker {
       Refuse("TL1801", fmt::format("{} queue pairs for a connection", int{transport_.queue_pairs}),
              fmt::format("1 to {}", int{PacketTransport::kMostQueuePairs}));
     }
+    CheckLanes();
     return problems_.empty();
+  }
+
+  // Whether lanes named exist, and each is served.
+  void CheckLanes() {
+    const int lanes = switches_.classes - 1;
+    const auto refuse_lane = [&](int lane) {
+      Refuse("TL1819", fmt::format("virtual lane {} where there are {} for data", lane, lanes),
+             fmt::format("lanes 0 to {}, or more of them", lanes - 1));
+    };
+    for (const std::uint8_t lane : switches_.lane_of_class) {
+      if (lane >= lanes) refuse_lane(lane);
+    }
+    if (!switches_.arbitration) return;
+    std::vector<bool> served(8, false);
+    for (const auto* table : {&switches_.arbitration->high, &switches_.arbitration->low}) {
+      for (const VlWeight& entry : *table) {
+        if (entry.lane >= lanes) {
+          refuse_lane(entry.lane);
+        } else if (entry.weight > 0) {
+          served[entry.lane] = true;
+        }
+      }
+    }
+    for (int lane = 0; lane < lanes; ++lane) {
+      if (served[static_cast<std::size_t>(lane)]) continue;
+      Refuse("TL1819", fmt::format("no arbitration table serves virtual lane {}", lane),
+             "an entry of weight 1 to 255 in the high or the low table for each data lane");
+    }
   }
 
   // Of a full packet and its acknowledgement on the idle network, from the first host to one

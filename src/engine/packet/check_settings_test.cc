@@ -183,6 +183,18 @@ TEST(LoneTime, IsThatOfHeadersWhereSwitchesCutThrough) {
   }
 }
 
+TEST(CheckPacketSettings, RefusesLanesThatAreNotThereOrNeverServed) {
+  Settings settings = Credits(0);
+  settings.switches.classes = 3;
+  settings.switches.lane_of_class = {0, 2};
+  EXPECT_THAT(Problems(settings), AllOf(HasSubstr("[TL1819]"), HasSubstr("virtual lane 2")));
+  settings.switches.lane_of_class = {0, 1};
+  settings.switches.arbitration = VlArbitration{.high = {{0, 10}}, .low = {{1, 0}}};
+  EXPECT_THAT(Problems(settings), HasSubstr("no arbitration table serves virtual lane 1"));
+  settings.switches.arbitration->low[0].weight = 1;
+  EXPECT_THAT(Problems(settings), IsEmpty());
+}
+
 // What the warning promises: a lone flow runs at full rate with as much, and not with a packet
 // less.
 TEST(CheckPacketSettings, AsManyCreditsAsAskedForKeepALoneFlowAtFullRate) {

@@ -34,14 +34,18 @@ Diagnostics CheckPacketTraffic(const PacketInput& input, const TrafficWorkload& 
     const auto found = std::ranges::find_if(traffic.flows, is_wrong);
     return found == traffic.flows.end() ? nullptr : &*found;
   };
-  const int data_classes = input.switches.classes - 1;  // the last is for control
+  // The last class of switches is for control.
+  const auto& lanes = input.switches.lane_of_class;
+  const int data_classes =
+      lanes.empty() ? input.switches.classes - 1 : static_cast<int>(lanes.size());
   if (const TrafficFlow* flow =
           first([&](const TrafficFlow& each) { return each.traffic_class >= data_classes; })) {
     refuse("TL1816",
            fmt::format("traffic class {} where switches have {} for data", flow->traffic_class,
                        data_classes),
-           fmt::format("give switches {} classes, or use classes below {}", flow->traffic_class + 2,
-                       data_classes));
+           lanes.empty() ? fmt::format("give switches {} classes, or use classes below {}",
+                                       flow->traffic_class + 2, data_classes)
+                         : fmt::format("map it to a lane, or use classes below {}", data_classes));
   }
   const std::int64_t mtu = input.transport.mtu.count();
   if (const TrafficFlow* flow = first(

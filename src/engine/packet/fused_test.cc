@@ -94,6 +94,7 @@ std::string Simulate(const SmallRun& run) {
     const auto& flow = run.flows[i];
     EXPECT_TRUE(
         SetUpQueuePair(plant, router, paths, i, hosts[flow.source], hosts[flow.destination]));
+    plant.senders[i].traffic_class = flow.traffic_class;
     shard.PostAt(i, flow.start);
   }
   const Time end = Time::Microseconds(400);

@@ -121,6 +121,7 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
     plant.pausers.resize(queues);
   }
   if (switches.loss_control == LossControl::kCredits) plant.lanes.resize(queues);
+  if (switches.arbitration) plant.arbiters.resize(links);
   const Bytes frame = transport.mtu + transport.packet_overhead;
   for (std::size_t i = 0; i < links; ++i) {
     const Link& link = fabric.link(LinkId(i));

@@ -11,6 +11,7 @@
 #include "engine/packet/packet.h"
 #include "engine/packet/port_table.h"
 #include "engine/packet/psn_set.h"
+#include "engine/packet/vl_arbiter.h"
 #include "engine/packet/wire_clock.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/fabric/switch_model.h"
@@ -269,6 +270,7 @@ struct Plant {
   std::vector<Pause> pauses;         // [link x classes + class]; kPause only
   std::vector<Pauser> pausers;       // [link x classes + class]; kPause only
   std::vector<LinkHealth> health;    // by link; empty: nothing happens to cables
+  std::vector<VlArbiter> arbiters;   // by link; empty: classes take turns
   std::vector<Lane> lanes;           // [link x classes + class]; kCredits only
   std::vector<Switch> switches;
   std::vector<std::uint32_t> switch_ports;

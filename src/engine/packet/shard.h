@@ -180,6 +180,7 @@ class Shard {
   }
   bool ServeClass(std::uint32_t link, std::uint32_t traffic_class);
   bool ServeData(std::uint32_t link);
+  bool ServeArbitrated(std::uint32_t link);
   void Transmit(std::uint32_t link, std::uint32_t id);
   [[gnu::always_inline]] void Launch(std::uint32_t link, std::uint32_t id, std::int64_t end);
   void SetWake(std::uint32_t link, std::int64_t time);
@@ -251,6 +252,8 @@ class Shard {
   };
   void Append(std::uint32_t queue_pair, std::int64_t bytes, std::int64_t overhead);
   bool ServeNic(std::uint32_t link);
+  [[nodiscard]] std::uint8_t NextClass(std::uint32_t link, const Nic& nic,
+                                       std::uint8_t ready) const;
   [[nodiscard]] Frame NextFrame(const Sender& sender) const;
   void Send(std::uint32_t index, std::uint32_t link, const Frame& frame);
   std::uint32_t Entropy(std::uint32_t index);

@@ -179,9 +179,10 @@ bool Shard<Queue, kFused>::ServeClass(std::uint32_t link, std::uint32_t traffic_
   return true;
 }
 
-// Weighted round robin over the data classes.
+// Weighted round robin over the data classes, or what the arbiter's tables say.
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::ServeData(std::uint32_t link) {
+  if (!plant_.arbiters.empty()) return ServeArbitrated(link);
   Port& port = ports_[link];
   const auto& weights = plant_.switches_model.weights;
   if (port.turn_left > 0 && ServeClass(link, port.turn)) {
@@ -195,6 +196,23 @@ bool Shard<Queue, kFused>::ServeData(std::uint32_t link) {
     return true;
   }
   port.turn_left = 0;
+  return false;
+}
+
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::ServeArbitrated(std::uint32_t link) {
+  const Port& port = ports_[link];
+  const VlArbitration& tables = *plant_.switches_model.arbitration;
+  VlArbiter& arbiter = plant_.arbiters[link];
+  auto ready = static_cast<std::uint8_t>(port.waiting & ~port.paused & ~(1U << control_));
+  while (const auto lane = arbiter.Pick(tables, ready)) {
+    const std::int64_t before = port.wire_bytes;
+    if (ServeClass(link, *lane)) {
+      arbiter.Sent(tables, ready, static_cast<std::uint32_t>(port.wire_bytes - before));
+      return true;
+    }
+    ready = static_cast<std::uint8_t>(ready & ~(1U << *lane));
+  }
   return false;
 }
 

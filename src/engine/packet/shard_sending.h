@@ -140,6 +140,19 @@ void Shard<Queue, kFused>::Ready(std::uint32_t index) {
   SetWake(sender.link, Line(plant_.nics[plant_.details[sender.link].nic], index, idle));
 }
 
+// The class that goes next of those that are ready, a bit each.
+template <typename Queue, bool kFused>
+std::uint8_t Shard<Queue, kFused>::NextClass(std::uint32_t link, const Nic& nic,
+                                             std::uint8_t ready) const {
+  if (!plant_.arbiters.empty()) {
+    if (const auto lane = plant_.arbiters[link].Pick(*plant_.switches_model.arbitration, ready)) {
+      return *lane;
+    }
+  }
+  const auto after = static_cast<std::uint8_t>(ready & (0xfeU << nic.turn));
+  return static_cast<std::uint8_t>(std::countr_zero(after != 0 ? after : ready));
+}
+
 // Sends one packet of the next queue pair that may; whether more could follow. Classes take turns,
 // and so do the queue pairs of a class: neither pause nor pace of one costs the others anything.
 template <typename Queue, bool kFused>
@@ -155,8 +168,7 @@ bool Shard<Queue, kFused>::ServeNic(std::uint32_t link) {
   }
   std::uint8_t held = port.paused;  // classes that may not send: RESUME or a credit wakes the port
   while (const auto ready = static_cast<std::uint8_t>(nic.ready & ~held)) {
-    const auto after = static_cast<std::uint8_t>(ready & (0xfeU << nic.turn));
-    nic.turn = static_cast<std::uint8_t>(std::countr_zero(after != 0 ? after : ready));
+    nic.turn = NextClass(link, nic, ready);
     const std::uint32_t index = plant_.senders[nic.rings[nic.turn]].next;
     Sender& sender = plant_.senders[index];
     if (MaySend(sender)) {
@@ -171,6 +183,10 @@ bool Shard<Queue, kFused>::ServeNic(std::uint32_t link) {
         }
       }
       Send(index, link, frame);
+      if (!plant_.arbiters.empty()) {
+        plant_.arbiters[link].Sent(*plant_.switches_model.arbitration, ready,
+                                   static_cast<std::uint32_t>(frame.payload + packet_overhead_));
+      }
     }
     PopRing(nic, nic.turn);
     if (MaySend(sender)) Line(nic, index, std::max(now_, port.busy_until));

@@ -98,6 +98,25 @@ TEST(Credits, BelowBandwidthTimesDelayGiveTheBufferARoundTrip) {
   EXPECT_EQ(report.counters.drops, 0);
 }
 
+// Two flows of different lanes share a link as 3 to 1 for as long as both last: when the first has
+// sent its 900 packets, the other has sent 300.
+TEST(Credits, LanesShareALinkByTheWeightsOfTheArbitrationTable) {
+  SwitchModel switches;
+  switches.loss_control = LossControl::kCredits;
+  switches.classes = 3;
+  switches.arbitration = VlArbitration{.high = {}, .low = {{0, 198}, {1, 66}}, .high_limit = 0};
+  switches.lane_of_class = {0, 0, 0, 1};  // classes 0 and 3 are used
+  const PacketReport report =
+      Send(Crossbar(3, kRate, kLatency), switches, {Flow(0, 2, 900, 0), Flow(1, 2, 900, 3)});
+  const double of_both = (kFrameTime * 1200).seconds();
+  EXPECT_NEAR(report.flows[0].delivered.seconds() / of_both, 1, 0.02);
+  EXPECT_NEAR(report.flows[1].delivered.seconds() / (kFrameTime * 1800).seconds(), 1, 0.02);
+  // The same at a NIC that sends both.
+  const PacketReport one =
+      Send(Crossbar(3, kRate, kLatency), switches, {Flow(0, 2, 900, 0), Flow(0, 1, 900, 3)});
+  EXPECT_NEAR(one.flows[0].delivered.seconds() / of_both, 1, 0.02);
+}
+
 class Incast : public testing::TestWithParam<std::uint32_t> {};
 
 // Each input is paused when it holds alpha times what is free, so that n of them leave

@@ -38,6 +38,7 @@ struct SmallRun {
     std::uint32_t source, destination;
     std::int64_t bytes;
     Time start;
+    std::uint8_t traffic_class = 0;
   };
   std::vector<Flow> flows;
   std::vector<TimedFault> faults;
@@ -85,6 +86,14 @@ inline SmallRun MakeSmallRun(std::uint64_t seed) {
   if (draw.Chance(2)) run.switches.marking = MarkingCurve{Bytes(8'000), Bytes(40'000), 0.5};
   if (run.switches.classes == 3 && draw.Chance(2)) run.switches.weights = {3, 1};
 
+  if (run.switches.loss_control == LossControl::kCredits && draw.Chance(2)) {
+    VlArbitration& tables = run.switches.arbitration.emplace();
+    tables.high_limit = static_cast<std::uint8_t>(draw.Below(3));
+    for (std::uint8_t lane = 0; lane + 1 < run.switches.classes; ++lane) {
+      tables.low.push_back({lane, static_cast<std::uint8_t>(1 + draw.Below(255))});
+    }
+    tables.high.push_back({0, static_cast<std::uint8_t>(draw.Below(200))});
+  }
   // Short pauses are repeated, and some of these expire.
   if (draw.Chance(2)) {
     run.switches.pause.quanta = static_cast<std::uint16_t>(40 + draw.Below(2'000));
@@ -120,7 +129,8 @@ inline SmallRun MakeSmallRun(std::uint64_t seed) {
     const std::uint32_t to = incast ? 0 : draw.Below(hosts);
     const std::uint32_t from = (to + 1 + draw.Below(hosts - 1)) % hosts;
     run.flows.push_back({from, to, draw.Chance(8) ? draw.Below(100) : draw.Below(200'000),
-                         draw.Chance(2) ? Time() : Time::Picoseconds(draw.Below(20'000'000))});
+                         draw.Chance(2) ? Time() : Time::Picoseconds(draw.Below(20'000'000)),
+                         static_cast<std::uint8_t>(draw.Below(run.switches.classes - 1U))});
   }
   if (draw.Chance(3)) {
     for (std::uint32_t i = 1 + draw.Below(3); i > 0; --i) {

@@ -227,7 +227,9 @@ Result<void> TrafficRun::SetUp(std::uint32_t index) {
   const auto links = SetUpQueuePair(plant_, input_.router, paths_, index, source(flow),
                                     placement_.endpoint(flow.destination));
   if (!links) return std::unexpected(links.error());
-  plant_.senders[index].traffic_class = flow.traffic_class;
+  const auto& lanes = plant_.switches_model.lane_of_class;
+  plant_.senders[index].traffic_class =
+      lanes.empty() ? flow.traffic_class : lanes[flow.traffic_class];
   plant_.senders[index].raw = flow.raw;
   report_.flows[index].alone = LoneTime(plant_, *links, flow.bytes);
   if (flow.read) report_.flows[index].alone += RequestTime(plant_, *links);
