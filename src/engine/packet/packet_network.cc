@@ -6,6 +6,7 @@
 
 #include "engine/packet/fault_plan.h"
 #include "trunkline/base/check.h"
+#include "trunkline/base/random.h"
 
 namespace trunkline {
 namespace {
@@ -20,6 +21,7 @@ void AddSwitches(const Fabric& fabric, const std::vector<std::uint32_t>& index, 
       plant.switch_ports.push_back(static_cast<std::uint32_t>(Index(link)));
       ++at.port_count;
     }
+    at.multiplier = static_cast<std::uint32_t>(Mix64(plant.seed ^ plant.switches.size())) | 1U;
     at.pool = SharedPool(fabric, DeviceId(i), plant.switches_model, frame);
     plant.switches.push_back(at);
   }
@@ -131,8 +133,7 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
     cable.to_switch = switch_of_device[Index(link.to)];
     cable.delay = HopDelay(fabric, LinkId(i)).ps();
     PortDetails& details = plant.details[i];
-    details.wire.SetRate(link.rate);
-    port.byte_time = details.wire.byte_time();
+    plant.SetRate(static_cast<std::uint32_t>(i), link.rate);
     port.at_switch = switch_of_device[Index(link.from)];
     if (link.kind == LinkKind::kNetwork && port.at_switch == kNoIndex) {
       details.nic = static_cast<std::uint32_t>(plant.nics.size());

@@ -71,6 +71,7 @@ struct PortDetails {
   std::uint32_t nic = kNoIndex;               // index into the NICs
   std::uint32_t sending = PacketPool::kNone;  // the reference only: the packet in transmission
   std::uint64_t marks = 0;
+  double marking_scale = 1;  // from its queue to that of the marking curve's rate
 };
 
 // Packets of one class that wait at a port, first in first out.
@@ -123,6 +124,9 @@ struct Switch {
   std::uint32_t port_count = 0;
   std::uint32_t paused = 0;  // how many Ingress are
   bool exact = false;        // every frame's end is an event and frees its room at once
+  // Odd, of its own: consecutive entropies times it spread evenly over the ports (Fibonacci
+  // hashing), and switches do not follow each other's choices.
+  std::uint32_t multiplier = 1;
 };
 
 // The room in the receive buffer at the far end of a (link, virtual lane), as its sender knows it.
@@ -285,6 +289,14 @@ struct Plant {
   std::vector<std::uint32_t> home_links;
   std::shared_ptr<FaultPlan> faults;  // none: nothing happens to cables
 
+  void SetRate(std::uint32_t link, Rate rate) {
+    PortDetails& of_port = details[link];
+    of_port.wire.SetRate(rate);
+    ports[link].byte_time = of_port.wire.byte_time();
+    if (!switches_model.marking || switches_model.marking->at_rate == Rate()) return;
+    of_port.marking_scale =
+        switches_model.marking->at_rate.bytes_per_second() / rate.bytes_per_second();
+  }
   [[nodiscard]] std::size_t QueueOf(std::uint32_t link, std::uint32_t traffic_class) const {
     return std::size_t{link} * switches_model.classes + traffic_class;
   }

@@ -59,13 +59,9 @@ void Shard<Queue, kFused>::ChangeSending(std::uint32_t link, const CableChange& 
   LinkHealth& health = plant_.health[link];
   health.frame_loss = std::max(change.frame_loss, plant_.switches_model.frame_loss);
   health.bit_errors = change.bit_errors;
-  PortDetails& details = plant_.details[link];
   Port& port = ports_[link];
   const Rate rate = link == Index(change.cable) ? change.rate : change.reverse_rate;
-  if (details.wire.rate() != rate) {
-    details.wire.SetRate(rate);
-    port.byte_time = details.wire.byte_time();
-  }
+  if (plant_.details[link].wire.rate() != rate) plant_.SetRate(link, rate);
   if (change.down == plant_.IsDown(port)) return;
   if (change.down) {
     GoDown(link);

@@ -295,15 +295,10 @@ void Shard<Queue, kFused>::StartTelemetry(std::uint32_t id) {
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Mark(const Port& port, std::uint32_t link, Packet& packet) {
   const MarkingCurve& curve = *plant_.switches_model.marking;
-  if (port.queued_bytes == 0) return;
-  auto queued = static_cast<double>(port.queued_bytes);
-  if (curve.at_rate > Rate()) {
-    queued *= static_cast<double>(curve.at_rate.bits_per_second()) /
-              static_cast<double>(plant_.details[link].wire.rate().bits_per_second());
-  }
+  const double queued = port.queued_bytes * plant_.details[link].marking_scale;
   const auto low = static_cast<double>(curve.low.count());
-  const auto high = static_cast<double>(curve.high.count());
   if (queued <= low) return;
+  const auto high = static_cast<double>(curve.high.count());
   if (queued < high) {
     const double chance = curve.most * (queued - low) / (high - low);
     if (ToUnit(Draw(plant_.seed, link, port.packets)) >= chance) return;
@@ -356,11 +351,8 @@ template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
                                            std::uint32_t entropy) {
   if (ports.size() == 1) return ports[0];
-  // A multiplier of its own for each switch: consecutive entropies spread evenly over its ports
-  // (Fibonacci hashing), and switches do not follow each other's choices.
-  const std::uint64_t salt = Mix64(plant_.seed ^ at);
-  const auto first =
-      static_cast<std::uint32_t>((((entropy * (salt | 1)) & 0xffffffffU) * ports.size()) >> 32);
+  const auto first = static_cast<std::uint32_t>(
+      (std::uint64_t{entropy * switches_[at].multiplier} * ports.size()) >> 32);
   if (plant_.forwarding == Forwarding::kSpray) return ports[first];
   std::uint32_t best = ports[first];
   std::int64_t least = INT64_MAX;
