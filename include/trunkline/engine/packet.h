@@ -9,6 +9,7 @@
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/base/progress.h"
 #include "trunkline/engine/engine.h"
+#include "trunkline/engine/packet_samples.h"
 #include "trunkline/engine/timeline.h"
 #include "trunkline/engine/traffic.h"
 #include "trunkline/fabric/fault.h"
@@ -24,7 +25,9 @@ namespace trunkline {
 struct PacketOptions {
   std::uint64_t seed = 1;
   std::uint32_t threads = 1;
-  Time until = Time::Horizon();  // the run ends here, finished or not
+  Time until = Time::Horizon();                 // the run ends here, finished or not
+  std::optional<PacketSampling> sampling = {};  // none: only what is left at the end
+  PacketSampleSink* samples = nullptr;          // hears of every sample
   ProgressSink* progress = nullptr;
   const StopToken* stop = nullptr;
 };
@@ -98,6 +101,7 @@ struct PacketReport {
   std::vector<PacketLinkUse> links;  // by link id
   std::vector<PacketPause> pauses;   // by link id and class
   std::vector<FlowRecord> flows;
+  std::optional<PacketSamples> samples;  // with PacketOptions::sampling
   // What did not finish, and why, for people; empty when all did.
   std::vector<std::string> stuck;
 };

@@ -8,6 +8,7 @@
 #include "engine/packet/fault_plan.h"
 #include "engine/packet/network_report.h"
 #include "engine/packet/packet_network.h"
+#include "engine/packet/sampler.h"
 #include "engine/packet/shard_set.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
@@ -81,6 +82,7 @@ class TrafficRun {
   }
   Result<void> SetUp(std::uint32_t flow);
   bool Stop();
+  void RunUntil(Time time);
   void RunShards();
   void AddUnfinished();
 
@@ -92,7 +94,8 @@ class TrafficRun {
   Plant plant_;
   ShardSet shards_;
   std::vector<std::unique_ptr<TrafficAgent>> agents_;  // by shard
-  std::vector<std::uint32_t> activations_;             // by trigger
+  std::optional<Sampler> sampler_;
+  std::vector<std::uint32_t> activations_;  // by trigger
   bool stopped_ = false;
   PacketReport report_;
 };
@@ -215,6 +218,7 @@ TrafficRun::TrafficRun(const PacketInput& input, const TrafficWorkload& traffic,
     agents_[shards_.shard_of(poster(traffic.flows[i]))]->AddFlow(i);
   }
   shards_.Start(applications);
+  if (options.sampling) sampler_.emplace(plant_, traffic, *options.sampling, options.samples);
 }
 
 // Triggers act at once, wherever their flows begin: with any, one shard.
@@ -256,17 +260,27 @@ bool TrafficRun::Stop() {
   return stopped_;
 }
 
+// Runs the shards, with a stop for every sample.
+void TrafficRun::RunUntil(Time time) {
+  const auto stop = [this] { return Stop(); };
+  for (Time at; at < time && !stopped_;) {
+    at = sampler_ ? std::min(time, sampler_->Next(shards_.next_time())) : time;
+    shards_.Run(at, stop);
+    const bool over = stopped_ || shards_.next_time() == Time::Max();
+    if (sampler_ && !over && sampler_->IsDue(at)) sampler_->Take(at);
+  }
+}
+
 // Runs the shards, with a look for a deadlock every millisecond where switches hold packets back.
 void TrafficRun::RunShards() {
   constexpr Time kBetweenLooks = Time::Microseconds(1000);
-  const auto stop = [this] { return Stop(); };
   if (plant_.switches_model.loss_control == LossControl::kLossy) {
-    shards_.Run(options_.until, stop);
+    RunUntil(options_.until);
     return;
   }
   for (Time next = shards_.next_time(); next < options_.until; next = shards_.next_time()) {
     const Time look = kBetweenLooks * (next.ps() / kBetweenLooks.ps() + 1);
-    shards_.Run(std::min(look, options_.until), stop);
+    RunUntil(std::min(look, options_.until));
     if (stopped_) return;
     const auto cycle = shards_.FindDeadlock(std::min(look, options_.until));
     if (cycle.empty()) continue;
@@ -314,6 +328,7 @@ Result<PacketReport> TrafficRun::Run() {
     if (!agent->problems().empty()) return std::unexpected(agent->problems());
   }
   AddUnfinished();
+  if (sampler_) report_.samples = sampler_->Finish(shards_.end());
   ReportNetwork(plant_, shards_, report_);
   return std::move(report_);
 }
