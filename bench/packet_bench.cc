@@ -1,4 +1,5 @@
-// A permutation through the packet engine, timed as a whole process.
+// A permutation through the packet engine, or with `ring` a ring AllReduce among all hosts, timed
+// as a whole process.
 //
 //   packet_bench K BYTES [option…]      a k-ary fat tree of 100 Gb/s links, 1 us each; `cc=dcqcn`,
 //   …
@@ -18,7 +19,7 @@
 namespace trunkline {
 namespace {
 
-void Print(const PacketReport& report) {
+void PrintFlows(const PacketReport& report) {
   Time last;
   Time first = Time::Max();
   double sum = 0;
@@ -30,14 +31,17 @@ void Print(const PacketReport& report) {
     first = std::min(first, flow.delivered);
     sum += flow.delivered.seconds();
   }
+  std::printf("%s, delivered %zu of %zu; FCT us min %.2f mean %.2f max %.2f\n",
+              ToString(report.status), delivered, report.flows.size(), first.seconds() * 1e6,
+              sum / static_cast<double>(delivered) * 1e6, last.seconds() * 1e6);
+}
+
+void Print(const PacketReport& report) {
   const PacketCounters& c = report.counters;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const double cpu = static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                      1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-  std::printf("%s, delivered %zu of %zu; FCT us min %.2f mean %.2f max %.2f\n",
-              ToString(report.status), delivered, report.flows.size(), first.seconds() * 1e6,
-              sum / static_cast<double>(delivered) * 1e6, last.seconds() * 1e6);
   std::printf(
       "hops: data %lu ack %lu control %lu; events %lu; drops %lu trims %lu marks %lu pauses %lu "
       "again %lu timeouts %lu\n",
@@ -65,6 +69,24 @@ bool Control(std::string_view name, SwitchModel& switches, PacketTransport& tran
   return true;
 }
 
+// Without latencies of software.
+int Ring(const PacketInput& input, const Placement& placement, Bytes bytes) {
+  CollectiveChoice choice;
+  choice.spec.bytes = bytes;
+  choice.algorithm = "ring";
+  const auto graph = SingleCollective(choice, static_cast<std::uint32_t>(placement.rank_count()));
+  const TransportModel model = IdealTransport();
+  const auto run = RunPacket({input.router, model, *graph, placement}, input, {});
+  if (!run) {
+    for (const Diagnostic& problem : run.error()) std::fputs(Format(problem).c_str(), stderr);
+    return 2;
+  }
+  std::printf("ring AllReduce over %u ranks: %.2f us\n", graph->ranks(),
+              run->timeline.end.seconds() * 1e6);
+  Print(run->packets);
+  return 0;
+}
+
 int Main(int argc, char** argv) {
   const int k = std::atoi(argv[1]);
   const std::int64_t bytes = std::atoll(argv[2]);
@@ -88,6 +110,7 @@ int Main(int argc, char** argv) {
   PacketTransport transport;
   PacketOptions run;
   std::string_view control;
+  bool ring = false;
   for (int i = 3; i < argc; ++i) {
     const std::string_view option = argv[i];
     if (option == "spray") routing.policy = RoutingPolicy::kSpray;
@@ -96,6 +119,7 @@ int Main(int argc, char** argv) {
     if (option == "credits") switches.loss_control = LossControl::kCredits;
     if (option == "lossy") switches.loss_control = LossControl::kLossy;
     if (option.starts_with("cc=")) control = option.substr(3);
+    if (option == "ring") ring = true;
     if (option.starts_with("threads="))
       run.threads = static_cast<std::uint32_t>(std::atoi(argv[i] + 8));
     if (option == "any") transport.recovery = LossRecovery::kSelectiveRepeat;
@@ -121,6 +145,7 @@ int Main(int argc, char** argv) {
   }
   const Router router(built->fabric, routing);
   const auto placement = PackedPlacement(built->fabric, built->fabric.endpoints().size());
+  if (ring) return Ring({router, switches, transport}, *placement, Bytes(bytes));
   TrafficWorkload traffic;
   traffic.ranks = static_cast<std::uint32_t>(placement->rank_count());
   std::vector<std::uint32_t> to(traffic.ranks);
@@ -140,6 +165,7 @@ int Main(int argc, char** argv) {
     for (const Diagnostic& problem : report.error()) std::fputs(Format(problem).c_str(), stderr);
     return 2;
   }
+  PrintFlows(*report);
   Print(*report);
   return 0;
 }

@@ -166,6 +166,17 @@ TEST(Packets, RunsACollectiveAndCountsItsPackets) {
   EXPECT_EQ(crossed, hops.data + hops.ack + hops.control);
 }
 
+// Parts of 65,536 B over 3 queue pairs: 21,888, 21,888 and 21,760 B, 6 packets each.
+TEST(Packets, SplitsMessagesOfCollectivesOverQueuePairs) {
+  const RunResult result =
+      RunWith({"workload={collective: {primitive: all_reduce, size: 1 MiB, algorithm: ring, "
+               "channels: 1, protocol: simple}}",
+               "cluster.transport.queue_pairs=3"});
+  EXPECT_EQ(result.packets->counters.packets.data, 16U * 30 * 18);
+  EXPECT_THAT(Problems({"cluster.transport.queue_pairs=3"}), HasSubstr("[TL1207]"));
+  EXPECT_THAT(Problems({"cluster.transport.queue_pairs=33"}), HasSubstr("[TL1108]"));
+}
+
 TEST(Packets, RefusesAbsurdTraffic) {
   EXPECT_THAT(Problems({"workload.traffic={pattern: uniform, size: 1 MB, arrivals: poisson, load: "
                         "1.5, window: 1 ms}"}),

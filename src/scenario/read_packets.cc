@@ -15,9 +15,9 @@ namespace {
 constexpr std::array kSwitchKeys = {"buffer",       "cut_through", "classes",   "weights",
                                     "pfc",          "ecn",         "vl",        "trimming",
                                     "egress_alpha", "queue",       "frame_loss"};
-constexpr std::array kTransportKeys = {"congestion_control", "loss_recovery", "ack_every",
-                                       "retransmit_timeout", "retry_limit",   "low_timeout",
-                                       "loss_distance",      "path_selection"};
+constexpr std::array kTransportKeys = {"congestion_control", "loss_recovery",  "ack_every",
+                                       "retransmit_timeout", "retry_limit",    "low_timeout",
+                                       "loss_distance",      "path_selection", "queue_pairs"};
 
 // An acknowledgement is a packet whose payload is the four bytes of an AETH.
 constexpr Bytes kAckPayload{4};
@@ -221,6 +221,8 @@ class PacketReader {
         {"selective_repeat", LossRecovery::kSelectiveRepeat}};
     map.Read("loss_recovery", packets_.recovery, kRecoveries);
     map.Read("retransmit_timeout", packets_.retransmit_timeout);
+    map.Read("queue_pairs", packets_.queue_pairs,
+             IntRange{.min = 1, .max = PacketTransport::kMostQueuePairs});
     map.Read("retry_limit", packets_.retry_limit, IntRange{.min = 0, .max = 255});
     Time low_timeout;
     if (map.Read("low_timeout", low_timeout)) packets_.low_timeout = low_timeout;
@@ -228,7 +230,6 @@ class PacketReader {
     if (map.Read("loss_distance", distance, IntRange{.min = 1, .max = 1'000'000})) {
       packets_.loss_distance = distance;
     }
-    RefuseReserved(map, "queue_pairs", "a number of queue pairs");
   }
 
   // A name, or a mapping of name, preset and the parameters that differ from it.

@@ -10,8 +10,8 @@ void ReadTrace(const std::string& file, const YamlValue& trace, std::int64_t end
   const auto map = trace.AsMap();
   const auto name = map ? map->Required("file") : std::nullopt;
   if (!name) return;
-  if (scenario.engine != EngineKind::kFlow) {
-    trace.Error("TL1623", "a GOAL schedule runs in the flow engine only", "use engine: flow");
+  if (scenario.engine == EngineKind::kAnalytic) {
+    trace.Error("TL1623", "there is no closed form for a GOAL schedule", "engine: flow or packet");
   }
   auto goal = ReadGoal(PathBeside(file, *name));
   if (!goal) {

@@ -88,9 +88,16 @@ class Reader {
       engine->Error("TL1212", "there is no closed form for arbitrary traffic",
                     "engine: flow or packet");
     }
-    if (scenario_.engine != EngineKind::kPacket) return;
+    if (scenario_.engine != EngineKind::kPacket || !traffic) return;
+    const auto cluster = root.Map("cluster");
+    if (const auto transport = cluster ? cluster->Find("transport") : std::nullopt) {
+      if (const auto map = transport->is_map() ? transport->AsMap() : std::nullopt) {
+        map->Refuse("queue_pairs", "TL1207", "each message of traffic has one queue pair",
+                    "remove the key; nothing would read it");
+      }
+    }
     const auto& fabric = scenario_.cluster.fabric;
-    if (traffic && fabric && fabric->node.gpus > 0) {
+    if (fabric && fabric->node.gpus > 0) {
       root.Find("cluster")->Error("TL1212",
                                   "the packet engine runs traffic between plain hosts only, so far",
                                   "leave cluster.node out: an endpoint is then a host of one NIC");

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "trunkline/engine/packet.h"
 #include "trunkline/scenario/run.h"
 
 namespace trunkline {
@@ -17,13 +18,13 @@ class TraceScenario : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  Result<RunResult> Run(const std::string& goal, const std::string& engine = "flow") {
+  Result<RunResult> Run(const std::string& goal, const std::string& engine = "flow",
+                        const std::string& transport = "ideal") {
     std::ofstream(folder_ + "/work.goal") << goal;
     const auto scenario = ParseScenario(
         "cluster: {nodes: 2, fabric: {kind: single-switch, link: 400 Gb/s}, "
-        "transport: {kind: ideal}}\n"
-        "workload: {trace: {file: work.goal}}\nengine: " +
-            engine + "\n",
+        "transport: {kind: " +
+            transport + "}}\nworkload: {trace: {file: work.goal}}\nengine: " + engine + "\n",
         folder_ + "/s.yaml");
     if (!scenario) return std::unexpected(scenario.error());
     return RunScenario(*scenario);
@@ -43,6 +44,18 @@ TEST_F(TraceScenario, RunsItsFileToTheEnd) {
   EXPECT_NEAR(result->time.seconds(), 103e-6, 2e-6);
   EXPECT_NEAR(result->bound.seconds(), 100e-6, 1e-9);
   EXPECT_EQ(result->timeline.spans.size(), 3U);
+}
+
+TEST_F(TraceScenario, RunsAsPackets) {
+  const auto result =
+      Run("num_ranks 2\nrank 0 {\na: calc 3000\nb: send 5000000b to 1\nb requires a\n}\n"
+          "rank 1 {\nrecv 5000000b from 0\n}\n",
+          "packet", "infiniband");
+  ASSERT_TRUE(result) << Format(result.error().front());
+  EXPECT_EQ(result->status, RunStatus::kFinished);
+  ASSERT_NE(result->packets, nullptr);
+  EXPECT_EQ(result->packets->counters.packets.data, 1221U);  // of 4,096 bytes
+  EXPECT_GE(result->time, Time::Microseconds(103));
 }
 
 TEST_F(TraceScenario, NeverSucceedsWhenSomethingDidNotRun) {

@@ -118,8 +118,7 @@ TEST(BadInput, KeysThatNothingReadsYet) {
   for (const char* assignment :
        {"jobs=[]", "background={}", "packet.window=collectives", "workload.training.parallel.ep=2",
         "workload.training.parallel.etp=2", "workload.training.parallel.cp=2",
-        "cluster.transport.queue_pairs=4", "cluster.fabric.file=x", "engine=packet",
-        "faults=[{target: nic:0/0, kind: fail, at: 1 ms}]"}) {
+        "cluster.fabric.file=x", "faults=[{target: nic:0/0, kind: fail, at: 1 ms}]"}) {
     const Outcome outcome = RunWith(assignment);
     EXPECT_EQ(outcome.status, 2) << assignment << "\n" << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr("[TL1")) << assignment;

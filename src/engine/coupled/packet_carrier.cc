@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/packet/deadlock.h"
+#include "engine/packet/fault_plan.h"
 #include "engine/packet/network_report.h"
 #include "trunkline/base/check.h"
 
@@ -21,11 +22,11 @@ constexpr std::int64_t kPartUnit = 128;
 
 }  // namespace
 
-PacketCarrier::PacketCarrier(const PacketInput& input, std::vector<std::uint32_t> line_of,
-                             std::vector<Line> lines)
+PacketCarrier::PacketCarrier(const PacketInput& input, std::vector<CableChange> faults,
+                             std::vector<std::uint32_t> line_of, std::vector<Line> lines)
     : input_(input),
       paths_(input.router.fabric()),
-      plant_(BuildPlant(input.router, paths_, input.switches, input.transport)),
+      plant_(BuildFaultyPlant(input, paths_, std::move(faults))),
       shards_(plant_, input.router.fabric(), 1),
       line_of_(std::move(line_of)),
       lines_(std::move(lines)),
@@ -35,6 +36,10 @@ PacketCarrier::PacketCarrier(const PacketInput& input, std::vector<std::uint32_t
                                                                            : kBetweenLooks) {
   ReserveQueuePairs(plant_, static_cast<std::uint32_t>(set_up_.size()));
   shards_.Start({this});
+  // A queue pair takes the rate of its path as it finds it, so all come before any cable fails.
+  for (std::uint32_t i = 0; plant_.faults != nullptr && i < set_up_.size(); ++i) {
+    if (auto done = SetUp(i); !done) problems_ = done.error();
+  }
   for (std::uint32_t i = 0; i < line_of_.size(); ++i) {
     if (line_of_[i] != kNotCarried) queues_[line_of_[i]].connection = i;
   }
@@ -73,14 +78,19 @@ void PacketCarrier::Send(std::uint32_t connection, Bytes bytes, Time begin) {
   shard().PostAt(line, begin);
 }
 
+Result<void> PacketCarrier::SetUp(std::uint32_t queue_pair) {
+  if (std::exchange(set_up_[queue_pair], 1) != 0) return {};
+  const Line& line = lines_[queue_pair / queue_pairs()];
+  const auto links =
+      SetUpQueuePair(plant_, input_.router, paths_, queue_pair, line.source, line.destination);
+  if (!links) return std::unexpected(links.error());
+  return {};
+}
+
 Result<void> PacketCarrier::PostPart(std::uint32_t line, std::uint32_t part, std::int64_t bytes) {
   const Line& ends = lines_[line];
   const std::uint32_t queue_pair = line * queue_pairs() + part;
-  if (std::exchange(set_up_[queue_pair], 1) == 0) {
-    const auto links =
-        SetUpQueuePair(plant_, input_.router, paths_, queue_pair, ends.source, ends.destination);
-    if (!links) return std::unexpected(links.error());
-  }
+  if (auto done = SetUp(queue_pair); !done) return done;
   const std::int64_t packets = bytes / plant_.transport.mtu.count() + 1;
   if (packets >= INT64_C(0x7fffffff) - plant_.senders[queue_pair].end) {
     return Error(

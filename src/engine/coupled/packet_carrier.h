@@ -29,8 +29,8 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
 
   // `line_of`: by connection, index into `lines` or kNotCarried. REQUIRES: the settings have been
   // checked (CheckPacketSettings).
-  PacketCarrier(const PacketInput& input, std::vector<std::uint32_t> line_of,
-                std::vector<Line> lines);
+  PacketCarrier(const PacketInput& input, std::vector<CableChange> faults,
+                std::vector<std::uint32_t> line_of, std::vector<Line> lines);
 
   [[nodiscard]] bool Carries(std::uint32_t connection) const override {
     return line_of_[connection] != kNotCarried;
@@ -76,6 +76,7 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
   [[nodiscard]] ShardSet::Kernel& shard() { return shards_.shard(0); }
   // Line i has the queue pairs from i x queue_pairs on.
   [[nodiscard]] std::uint32_t queue_pairs() const { return input_.transport.queue_pairs; }
+  Result<void> SetUp(std::uint32_t queue_pair);
   Result<void> PostPart(std::uint32_t line, std::uint32_t part, std::int64_t bytes);
   void Tell(News::Kind kind, std::uint32_t line, Time time, Time begin);
 

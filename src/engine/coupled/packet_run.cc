@@ -116,8 +116,10 @@ Result<PacketTimeline> RunPacket(const EngineInput& input, const PacketInput& pa
     return Error("TL1603", "the packet engine sends eagerly: it knows no rendezvous",
                  "leave the handshake out, or the flow engine");
   }
+  auto faults = ResolveFaults(fabric, packets.faults);
+  if (!faults) return std::unexpected(faults.error());
   Diagnostics problems = CheckPacketSettings(fabric, input.router.options().policy,
-                                             packets.switches, packets.transport);
+                                             packets.switches, packets.transport, !faults->empty());
   std::erase_if(problems, [](const Diagnostic& d) { return d.severity == Severity::kWarning; });
   if (!problems.empty()) return std::unexpected(std::move(problems));
   const auto problem = BuildFlowProblem(input, false);
@@ -125,7 +127,8 @@ Result<PacketTimeline> RunPacket(const EngineInput& input, const PacketInput& pa
   auto division = Divider(input, *problem).Divide();
   if (!division) return std::unexpected(division.error());
   const Folding& folding = division->folding;
-  PacketCarrier carrier(packets, std::move(division->line_of), std::move(division->lines));
+  PacketCarrier carrier(packets, *std::move(faults), std::move(division->line_of),
+                        std::move(division->lines));
   const std::vector<char> withdrawn(problem->patterns.size(), 1);
   TaskRunner runner(input, options, *problem, folding, withdrawn, &carrier);
   auto status = runner.Run();

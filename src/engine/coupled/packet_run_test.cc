@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,12 +24,16 @@ struct PacketCase {
   SwitchModel switches{};
   PacketTransport transport{};
   TransportModel model = IdealTransport();
+  std::vector<TimedFault> faults{};
 
   [[nodiscard]] Result<PacketTimeline> Try(const TaskGraph& graph,
                                            const EngineOptions& options = {}) const {
     const Router router = MakeRouter();
     const Placement placement = PackedPlacement(fabric, graph.ranks()).value();
-    return RunPacket({router, model, graph, placement}, {router, switches, transport}, options);
+    return RunPacket(
+        {router, model, graph, placement},
+        {.router = router, .switches = switches, .transport = transport, .faults = faults},
+        options);
   }
   [[nodiscard]] PacketTimeline Run(const TaskGraph& graph) const {
     auto run = Try(graph);
@@ -135,6 +140,39 @@ TEST(PacketRun, AgreesWithFluidFlowsOnASymmetricRing) {
   const double packets = c.Run(*graph).timeline.end.seconds();
   const double flows = c.RunAsFlows(*graph)->end.seconds();
   EXPECT_NEAR(packets / flows, 1, 0.03);
+}
+
+// Every rank begins a step when its own last chunk has left and the chunk before has come, over two
+// to six links: a recurrence over ranks and steps that knows nothing of queues.
+TEST(PacketRun, ARingOnAFatTreeFollowsItsRecurrence) {
+  const auto spec = ParseFabricSpec("fat-tree:k=4,link=100Gb/s");
+  ASSERT_TRUE(spec.has_value());
+  PacketCase c{.fabric = BuildFabric(*spec)->fabric};
+  constexpr std::uint32_t kRanks = 16;
+  constexpr std::int64_t kPackets = 64;
+  const Router router(c.fabric, {.policy = RoutingPolicy::kEcmp});
+  const Time frame = TransferTime(Bytes(4096) + c.transport.packet_overhead, kRate);
+  const auto hosts = AllEndpoints(c.fabric);
+  std::vector<Time> free(kRanks);  // when a rank's last chunk has left
+  std::vector<Time> come(kRanks);  // when the chunk that it sends next is in
+  for (std::uint32_t step = 0; step < 2 * (kRanks - 1); ++step) {
+    std::vector<Time> next(kRanks);
+    for (std::uint32_t i = 0; i < kRanks; ++i) {
+      const std::uint32_t to = (i + 1) % kRanks;
+      const auto path = *router.FindPath(hosts[i], hosts[to], 0);
+      const auto links = static_cast<std::int64_t>(path.size());
+      const Time flight = router.FindRoute(hosts[i], hosts[to], 0)->latency;
+      free[i] = std::max(free[i], come[i]) + frame * kPackets;
+      next[to] = free[i] + frame * (links - 1) + flight;
+    }
+    come = next;
+  }
+  const double expected = std::ranges::max(come).seconds();
+  const auto graph =
+      SingleCollective(Choice(Primitive::kAllReduce, kRanks * kPackets * 4096, "ring"), kRanks);
+  const double end = c.Run(*graph).timeline.end.seconds();
+  EXPECT_GE(end, expected);
+  EXPECT_LE(end, expected * 1.01);  // acknowledgements go before data
 }
 
 TEST(PacketRun, EveryAlgorithmFinishesOnAFatTreeAndBeatsNoBound) {
@@ -244,6 +282,24 @@ TEST(PacketRun, AQueuePairThatGivesUpLeavesTheRunUnfinished) {
   EXPECT_EQ(run.timeline.status, RunStatus::kUnfinished);
   ASSERT_EQ(run.packets.stuck.size(), 1U);
   EXPECT_NE(run.packets.stuck.front().find("from rank 0 to rank 1"), std::string::npos);
+}
+
+// A cable is down from 50 us to 150 us. What was on it is sent again.
+TEST(PacketRun, AMessageSurvivesACableThatComesBack) {
+  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  c.switches.loss_control = LossControl::kLossy;
+  c.transport.retransmit_timeout = Time::Microseconds(100);
+  TimedFault fault;
+  fault.target = "host-1";
+  fault.at = Time::Microseconds(50);
+  fault.until = Time::Microseconds(150);
+  c.faults = {fault};
+  const PacketTimeline run = c.Run(OneMessage(Bytes(1'000'000), Time(), 2, 1));
+  EXPECT_EQ(run.timeline.status, RunStatus::kFinished);
+  EXPECT_EQ(run.packets.counters.delivered_bytes, 1'000'000);
+  EXPECT_GT(run.packets.counters.retransmissions, 0U);
+  EXPECT_GE(run.timeline.end,
+            OverTheSwitch(c.transport, 1'000'000, kRate) + Time::Microseconds(100));
 }
 
 TEST(PacketRun, RefusesWhatItDoesNotRun) {

@@ -84,6 +84,13 @@ void PlanFaults(Plant& plant, const Router& router, std::vector<CableChange> cha
   plant.faults = std::move(plan);
 }
 
+Plant BuildFaultyPlant(const PacketInput& input, const NetworkPaths& paths,
+                       std::vector<CableChange> changes) {
+  Plant plant = BuildPlant(input.router, paths, input.switches, input.transport);
+  PlanFaults(plant, input.router, std::move(changes), input.rerouting);
+  return plant;
+}
+
 void PlanMoves(Plant& plant, std::uint32_t index, std::span<const std::uint32_t> links,
                DeviceId source, DeviceId destination) {
   FaultPlan& plan = *plant.faults;

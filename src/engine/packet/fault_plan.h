@@ -9,6 +9,7 @@
 #include "engine/packet/plant.h"
 #include "fabric/network_paths.h"
 #include "trunkline/base/units.h"
+#include "trunkline/engine/packet.h"
 #include "trunkline/fabric/fault.h"
 #include "trunkline/fabric/route.h"
 
@@ -69,6 +70,10 @@ struct FaultPlan {
 // back; none: never. REQUIRES: no queue pair is reserved yet.
 void PlanFaults(Plant& plant, const Router& router, std::vector<CableChange> changes,
                 std::optional<Time> rerouting);
+
+// The plant of a run, with what happens to its cables.
+[[nodiscard]] Plant BuildFaultyPlant(const PacketInput& input, const NetworkPaths& paths,
+                                     std::vector<CableChange> changes);
 
 // Finds the paths of a queue pair in all epochs; `links` is its path in the whole fabric. One that
 // is whole is kept, and so is one that nothing can replace.

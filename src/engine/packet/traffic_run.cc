@@ -187,13 +187,6 @@ void TrafficAgent::Activate(std::uint32_t trigger, Time now) {
 
 // --- The run ------------------------------------------------------------------------------------
 
-Plant FaultyPlant(const PacketInput& input, const NetworkPaths& paths,
-                  std::vector<CableChange> faults) {
-  Plant plant = BuildPlant(input.router, paths, input.switches, input.transport);
-  PlanFaults(plant, input.router, std::move(faults), input.rerouting);
-  return plant;
-}
-
 TrafficRun::TrafficRun(const PacketInput& input, const TrafficWorkload& traffic,
                        const Placement& placement, const PacketOptions& options,
                        std::vector<CableChange> faults)
@@ -202,7 +195,7 @@ TrafficRun::TrafficRun(const PacketInput& input, const TrafficWorkload& traffic,
       placement_(placement),
       options_(options),
       paths_(input.router.fabric()),
-      plant_(FaultyPlant(input, paths_, std::move(faults))),
+      plant_(BuildFaultyPlant(input, paths_, std::move(faults))),
       shards_(plant_, input.router.fabric(), Threads()),
       activations_(traffic.triggers.size(), 0) {
   const auto flows = static_cast<std::uint32_t>(traffic.flows.size());
