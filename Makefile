@@ -9,6 +9,7 @@ test:
 	@scripts/test
 bench:
 	@bench/run
+	@bench/packet
 compare:
 	@bench/compare/run
 format:
