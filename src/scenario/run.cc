@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "scenario/choose.h"
+#include "scenario/packet_cost.h"
 #include "scenario/repeat.h"
 #include "scenario/resolved_graph.h"
 #include "scenario/run_traffic.h"
@@ -116,6 +117,11 @@ class Run {
 
   Result<void> SimulatePackets(const EngineInput& input, const EngineOptions& options) {
     const ClusterSpec& cluster = scenario_.cluster;
+    if (options.progress != nullptr) {
+      const double hops = ExpectedHops(input, cluster.packet_transport, options.stop);
+      // Runs that are over at once need no announcement: a table has many.
+      if (hops > kPacketHopsPerSecond) options.progress->Note(PacketCost(hops, options_.repeat));
+    }
     auto run =
         RunPacket(input, {input.router, cluster.switches, cluster.packet_transport}, options);
     if (!run) return std::unexpected(run.error());

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "scenario/packet_cost.h"
 #include "scenario/reader.h"
 #include "scenario/summary.h"
 #include "scenario/traffic_summary.h"
@@ -16,9 +17,6 @@
 
 namespace trunkline {
 namespace {
-
-// What the engine does on one core (docs/performance.md), to say how long a run may take.
-constexpr double kHopsPerSecond = 10e6;
 
 // Packets times the links that they cross. Paths are those of a sample of the flows.
 double ExpectedHops(const TrafficWorkload& traffic, const RunResult& result, Bytes mtu) {
@@ -40,18 +38,6 @@ double ExpectedHops(const TrafficWorkload& traffic, const RunResult& result, Byt
     hops += own * static_cast<double>(path->size());
   }
   return sampled > 0 ? packets * hops / sampled : 0;
-}
-
-std::string Count(double count) {
-  if (count >= 1e9) return fmt::format("{:.3g} billion", count * 1e-9);
-  if (count >= 1e6) return fmt::format("{:.3g} million", count * 1e-6);
-  return count >= 1e3 ? fmt::format("{:.3g} thousand", count * 1e-3) : fmt::format("{:.0f}", count);
-}
-
-std::string Seconds(double seconds) {
-  if (seconds < 120) return fmt::format("{:.2g} s", seconds);
-  return seconds < 7200 ? fmt::format("{:.0f} min", seconds / 60)
-                        : fmt::format("{:.1f} h", seconds / 3600);
 }
 
 Timeline TimelineOf(const PacketReport& report) {
@@ -106,10 +92,8 @@ Result<void> RunPackets(const Scenario& scenario, const TrafficWorkload& traffic
   const ClusterSpec& cluster = scenario.cluster;
   if (options.progress != nullptr) {
     const double hops = ExpectedHops(traffic, result, cluster.packet_transport.mtu);
-    options.progress->Note(fmt::format(
-        "{} messages, about {} packet-hops{}: {} at {} a second", traffic.flows.size(), Count(hops),
-        options.repeat > 1 ? fmt::format(" x {} seeds", options.repeat) : "",
-        Seconds(hops * options.repeat / kHopsPerSecond), Count(kHopsPerSecond)));
+    options.progress->Note(
+        fmt::format("{} messages, {}", traffic.flows.size(), PacketCost(hops, options.repeat)));
   }
   PacketOptions packet;
   packet.seed = scenario.seed;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/packet/plant.h"
+#include "engine/test_graphs.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
 
@@ -63,19 +64,26 @@ constexpr std::array<std::uint32_t, 4> kClockwise = {1, 2, 3, 0};
 // between 1 and 3 lead by the root.
 constexpr std::array<std::uint32_t, 4> kUpDown = {4, 0, 4, 0};
 
-PacketReport Cross(const Fabric& fabric, const Router& router, LossControl control,
-                   std::uint32_t threads = 1) {
+constexpr Bytes kBytes{4'000'000};
+
+SwitchModel SmallSwitches(LossControl control) {
   SwitchModel switches;
   switches.loss_control = control;
   switches.buffer = Bytes(400'000);
   switches.lane_buffer = Bytes(40'000);
+  return switches;
+}
+
+PacketReport Cross(const Fabric& fabric, const Router& router, LossControl control,
+                   std::uint32_t threads = 1) {
+  const SwitchModel switches = SmallSwitches(control);
   TrafficWorkload traffic;
   traffic.ranks = 4;
   for (std::uint32_t i = 0; i < 4; ++i) {
     TrafficFlow flow;
     flow.source = RankId{i};
     flow.destination = RankId{(i + 2) % 4};
-    flow.bytes = Bytes(4'000'000);
+    flow.bytes = kBytes;
     traffic.flows.push_back(flow);
   }
   const auto placement = PackedPlacement(fabric, 4);
@@ -122,6 +130,27 @@ TEST_P(RingOfSwitches, DeadlocksAtTheSameTimeInAnyNumberOfShards) {
   EXPECT_EQ(together.end, alone.end);
   EXPECT_EQ(together.stuck, alone.stuck);
   EXPECT_EQ(together.counters.delivered_bytes, alone.counters.delivered_bytes);
+}
+
+TEST_P(RingOfSwitches, DeadlocksTheTasksThatSend) {
+  TableGraph graph;
+  const auto program = graph.AddProgram({{.kind = TaskKind::kSend, .role = 1, .bytes = kBytes},
+                                         {.kind = TaskKind::kReceive, .stream = 1, .role = 2}});
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    graph.AddRank(program);
+    graph.Connect(RankId{i}, 1, RankId{(i + 2) % 4}, 2);
+  }
+  const Fabric fabric = Ring();
+  const Router router = RouterVia(fabric, kClockwise);
+  const SwitchModel switches = SmallSwitches(GetParam());
+  const PacketTransport transport;
+  const TransportModel model = IdealTransport();
+  const auto placement = PackedPlacement(fabric, 4);
+  const auto run = RunPacket({router, model, graph, *placement}, {router, switches, transport}, {});
+  ASSERT_TRUE(run.has_value());
+  EXPECT_EQ(run->timeline.status, RunStatus::kDeadlocked);
+  EXPECT_THAT(run->packets.stuck, testing::ElementsAre(HasSubstr("leaf-0/leaf-1 class 0 -> ")));
+  EXPECT_FALSE(run->timeline.blocked.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(LossControl, RingOfSwitches,

@@ -1,7 +1,6 @@
 #include "engine/packet/network_report.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace trunkline {
@@ -46,7 +45,9 @@ void AddPauses(const Plant& plant, const ShardSet& shards, PacketReport& report)
           {.output = LinkId(cause->first.second / classes),
            .share = static_cast<double>(cause->second) / static_cast<double>(sum)});
     }
-    std::ranges::stable_sort(use.causes, std::greater(), &PacketPause::Cause::share);
+    std::ranges::sort(use.causes, [](const auto& a, const auto& b) {
+      return a.share != b.share ? a.share > b.share : a.output < b.output;
+    });
     report.pauses.push_back(std::move(use));
   }
 }
