@@ -195,8 +195,7 @@ bool Shard<Queue, kFused>::ServeData(std::uint32_t link) {
     port.turn_left = static_cast<std::uint8_t>(weights.empty() ? 0 : weights[port.turn] - 1);
     return true;
   }
-  port.turn_left = 0;
-  return false;
+  return false;  // and all is as before: how often a port is asked in vain must not matter
 }
 
 template <typename Queue, bool kFused>
