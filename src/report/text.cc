@@ -226,8 +226,10 @@ void AddPackets(Page& page, const PacketCounters& counters) {
   };
   add(counters.marks, "marked by ECN");
   add(counters.pauses, "PAUSE frames");
+  add(counters.pause_expiries, "pauses that ran out");
   add(counters.credit_stalls, "waits for credits");
-  add(counters.drops, "dropped");
+  add(counters.fault_drops, "lost with a cable");
+  add(counters.drops - counters.fault_drops, "dropped");
   add(counters.trims, "trimmed");
   add(counters.retransmissions, "sent again");
   add(counters.timeouts, "timeouts");

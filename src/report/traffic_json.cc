@@ -74,7 +74,10 @@ void WriteCounts(JsonWriter& json, const char* key, const PacketCounts& counts) 
 
 void WriteCounters(JsonWriter& json, const PacketCounters& counters) {
   json.Field("drops", counters.drops);
+  json.Field("fault_drops", counters.fault_drops);
   json.Field("pauses", counters.pauses);
+  json.Field("pause_repeats", counters.pause_repeats);
+  json.Field("pause_expiries", counters.pause_expiries);
   json.Field("ecn_marks", counters.marks);
   json.Field("trims", counters.trims);
   json.Field("retransmissions", counters.retransmissions);
@@ -124,8 +127,9 @@ void WriteTrafficFields(JsonWriter& json, const RunResult& result) {
     WriteCounters(json, *counters);
     return;
   }
-  for (const char* key : {"drops", "pauses", "ecn_marks", "trims", "retransmissions", "timeouts",
-                          "credit_stalls", "packets", "link_hops"}) {
+  for (const char* key :
+       {"drops", "fault_drops", "pauses", "pause_repeats", "pause_expiries", "ecn_marks", "trims",
+        "retransmissions", "timeouts", "credit_stalls", "packets", "link_hops"}) {
     json.NullField(key);
   }
 }

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <utility>
 
 #include "fabric/fabric_reader.h"
@@ -78,61 +77,7 @@ void ChooseRouting(const FabricSpec& fabric, Scenario& scenario) {
   }
 }
 
-// `50%` is a part of the cable's rate, anything else a rate.
-void ReadFaultValue(const YamlValue& value, StaticFault& fault) {
-  const std::string& text = value.text();
-  if (!text.ends_with('%')) {
-    Rate rate;
-    if (value.Read(rate)) fault.rate = rate;
-    return;
-  }
-  double percent = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size() - 1, percent);
-  if (error != std::errc() || end != text.data() + text.size() - 1 ||
-      !(percent > 0 && percent < 100)) {
-    value.Error("TL1204", fmt::format("'{}' is not a part of a rate", text),
-                "write what is left of the cable, between 0 and 100 %, such as 50%");
-    return;
-  }
-  fault.fraction = percent / 100;
-}
-
-std::optional<StaticFault> ReadFault(const YamlValue& element) {
-  static const Words<StaticFault::Kind> kKinds = {{"degrade", StaticFault::Kind::kDegrade},
-                                                  {"fail", StaticFault::Kind::kFail}};
-  const auto map = element.AsMap();
-  if (!map) return std::nullopt;
-  StaticFault fault;
-  fault.where = element.where();
-  if (const auto target = map->Required("target")) {
-    target->Read(fault.target);
-    fault.where = target->where();
-    fault.excerpt = target->excerpt();
-  }
-  map->Require("kind", fault.kind, kKinds);
-  RefuseReserved(*map, "at", "a fault that begins during the run");
-  RefuseReserved(*map, "until", "a fault that ends during the run");
-  if (const auto value = map->Find("value")) {
-    ReadFaultValue(*value, fault);
-    if (fault.kind == StaticFault::Kind::kFail) {
-      value->Error("TL1204", "a failed cable has no value", "remove it, or write kind: degrade");
-    }
-  } else if (fault.kind == StaticFault::Kind::kDegrade) {
-    map->Error("TL1204", "a degraded cable needs a value", "add value: 50% or a rate");
-  }
-  return fault;
-}
-
 }  // namespace
-
-void ReadFaults(const YamlMap& root, FabricSpec& spec, ClusterSpec& cluster) {
-  const auto list = root.List("faults");
-  if (!list) return;
-  for (const YamlValue& element : *list) {
-    if (auto fault = ReadFault(element)) spec.faults.push_back(std::move(*fault));
-  }
-  cluster.faults = spec.faults;
-}
 
 void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fabric,
                  Scenario& scenario) {

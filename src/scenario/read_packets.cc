@@ -12,9 +12,9 @@ namespace trunkline {
 namespace {
 
 // Of `cluster.fabric.switch` and `cluster.transport`: what only the packet engine reads.
-constexpr std::array kSwitchKeys = {"buffer",       "cut_through", "classes",   "weights",
-                                    "pfc",          "ecn",         "vl",        "trimming",
-                                    "egress_alpha", "queue",       "frame_loss"};
+constexpr std::array kSwitchKeys = {"buffer",       "cut_through", "classes",    "weights",
+                                    "pfc",          "ecn",         "vl",         "trimming",
+                                    "egress_alpha", "queue",       "frame_loss", "rerouting"};
 constexpr std::array kTransportKeys = {"congestion_control", "loss_recovery",  "ack_every",
                                        "retransmit_timeout", "retry_limit",    "low_timeout",
                                        "loss_distance",      "path_selection", "queue_pairs"};
@@ -42,6 +42,7 @@ const std::vector<Blame>& Blames() {
       {"TL1812", {"transport.low_timeout", "transport.retransmit_timeout"}},
       {"TL1814", {"fabric.switch.frame_loss"}},
       {"TL1815", {"transport.congestion_control"}},
+      {"TL1819", {"fabric.switch.vl", "fabric.switch"}},
       {"TL1813", {"fabric.switch.pfc.alpha", "fabric.switch.egress_alpha"}},
   };
   return kBlames;
@@ -149,9 +150,10 @@ class PacketReader {
       switches_.weights.push_back(static_cast<std::uint8_t>(weight));
     }
     map.Read("frame_loss", switches_.frame_loss, RealRange{0, 0.999});
+    if (Time rerouting; map.Read("rerouting", rerouting)) spec_.rerouting = rerouting;
     if (const auto ecn = map.Find("ecn")) ReadEcn(*ecn);
     if (infiniband()) {
-      if (const auto lanes = map.Map("vl")) ReadBuffer(*lanes, switches_.lane_buffer);
+      if (const auto lanes = map.Map("vl")) ReadLanes(*lanes);
       for (const char* key : {"buffer", "pfc", "trimming", "egress_alpha", "queue"}) {
         RefuseOf(map, key, "Ethernet switches, and InfiniBand has credits");
       }
@@ -170,6 +172,34 @@ class PacketReader {
     map.Read("trimming", switches_.trimming);
     map.Read("egress_alpha", switches_.egress_alpha, RealRange{1e-6, 64});
     map.Read("queue", switches_.queue);
+  }
+
+  // `vl`: buffers, the lane of each traffic class, and what ports share their links by.
+  void ReadLanes(const YamlMap& map) {
+    ReadBuffer(map, switches_.lane_buffer);
+    std::vector<std::int64_t> lanes;
+    map.Read("of_class", lanes, IntRange{.min = 0, .max = 6});
+    switches_.lane_of_class.assign(lanes.begin(), lanes.end());
+    VlArbitration tables;
+    const bool high = ReadWeights(map, "high", tables.high);
+    const bool low = ReadWeights(map, "low", tables.low);
+    const bool limit = map.Read("high_limit", tables.high_limit, IntRange{.min = 0, .max = 255});
+    if (high || low || limit) switches_.arbitration = std::move(tables);
+  }
+
+  // An arbitration table: `[{lane: 0, weight: 64}, …]`.
+  static bool ReadWeights(const YamlMap& map, const char* key, std::vector<VlWeight>& table) {
+    const auto list = map.List(key);
+    if (!list) return false;
+    for (const YamlValue& element : *list) {
+      VlWeight entry;
+      const auto fields = element.AsMap();
+      if (!fields) continue;
+      fields->Require("lane", entry.lane, IntRange{.min = 0, .max = 6});
+      fields->Require("weight", entry.weight, IntRange{.min = 0, .max = 255});
+      table.push_back(entry);
+    }
+    return true;
   }
 
   static void ReadBuffer(const YamlMap& map, Bytes& buffer) {
@@ -311,8 +341,8 @@ class PacketReader {
   }
 
   void Check() {
-    for (Diagnostic& problem :
-         CheckPacketSettings(spec_.fabric->fabric, spec_.routing, switches_, packets_)) {
+    for (Diagnostic& problem : CheckPacketSettings(spec_.fabric->fabric, spec_.routing, switches_,
+                                                   packets_, !spec_.timed_faults.empty())) {
       YamlValue place = cluster_;
       const auto blame = std::ranges::find(Blames(), problem.code, &Blame::code);
       if (blame != Blames().end()) {
@@ -365,6 +395,12 @@ class PacketReader {
           curve.at_rate > Rate()
               ? fmt::format(" (ports of {}; others in proportion)", ToString(curve.at_rate))
               : ""));
+    }
+    if (!spec_.timed_faults.empty()) {
+      say(spec_.rerouting ? fmt::format("routing moves {} after a cable goes down or comes back",
+                                        ToString(*spec_.rerouting))
+                          : "routing never moves: what takes a cable that is down is lost until it "
+                            "is back (fabric.switch.rerouting)");
     }
     say(fmt::format("ends: congestion control {}, {}, an acknowledgement for every {} packets",
                     congestion_,

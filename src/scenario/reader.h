@@ -20,7 +20,8 @@ void RefuseReserved(const YamlMap& map, std::string_view key, const std::string&
 // `file` is the scenario's path.
 void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fabric,
                  Scenario& scenario);
-void ReadFaults(const YamlMap& root, FabricSpec& spec, ClusterSpec& cluster);
+// `faults`: those from the start into `spec`, the others into the scenario.
+void ReadFaults(const YamlMap& root, FabricSpec& spec, Scenario& scenario);
 // What only the packet engine reads of `cluster`: the inside of switches, and what the ends do
 // about loss and congestion. REQUIRES: the rest has been read.
 void ReadPackets(const YamlValue& cluster, Scenario& scenario);

@@ -122,8 +122,10 @@ class Run {
       // Runs that are over at once need no announcement: a table has many.
       if (hops > kPacketHopsPerSecond) options.progress->Note(PacketCost(hops, options_.repeat));
     }
-    auto run =
-        RunPacket(input, {input.router, cluster.switches, cluster.packet_transport}, options);
+    auto run = RunPacket(input,
+                         {input.router, cluster.switches, cluster.packet_transport,
+                          cluster.timed_faults, cluster.rerouting},
+                         options);
     if (!run) return std::unexpected(run.error());
     SummariseTimeline(std::move(run->timeline), options_.all_links, result_);
     AddPacketFigures(run->packets, result_);

@@ -101,7 +101,8 @@ Result<void> RunPackets(const Scenario& scenario, const TrafficWorkload& traffic
   result.threads = static_cast<int>(options.threads);
   packet.progress = options.progress;
   packet.stop = options.stop;
-  auto report = RunPacketTraffic({*result.router, cluster.switches, cluster.packet_transport},
+  auto report = RunPacketTraffic({*result.router, cluster.switches, cluster.packet_transport,
+                                  cluster.timed_faults, cluster.rerouting},
                                  traffic, result.placement, packet);
   if (!report) return std::unexpected(report.error());
   SummariseTimeline(TimelineOf(*report), options.all_links, result);

@@ -49,11 +49,13 @@ class Reader {
     FabricSpec spec;
     const std::size_t before = document_.error_count();
     ReadCluster(file_, *cluster, spec, scenario_);
-    ReadFaults(root, spec, scenario_.cluster);
+    ReadFaults(root, spec, scenario_);
     WarnOfBlindSpots(root, *cluster, spec);
     if (document_.error_count() == before) {
       auto built = BuildFabric(spec);
       if (built) {
+        const auto faults = ResolveFaults(built->fabric, scenario_.cluster.timed_faults);
+        if (!faults) value->Adopt(faults.error());
         scenario_.cluster.fabric = std::make_shared<const BuiltFabric>(std::move(*built));
       } else {
         value->Adopt(built.error());

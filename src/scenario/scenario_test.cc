@@ -86,12 +86,38 @@ TEST(Scenario, FaultsChangeTheFabric) {
   EXPECT_EQ(fabric.link(slow).rate, Rate::GigabitsPerSecond(25));
 }
 
+TEST(Scenario, KeepsFaultsThatComeAndGoForThePacketEngine) {
+  const std::string text = std::string(kCollective) +
+                           "faults:\n"
+                           "  - {target: host-2, kind: fail, at: 2 ms, until: 5 ms}\n"
+                           "  - {target: host-1, kind: bit_errors, value: 1e-9}\n";
+  const Scenario scenario = Read(text, {{"engine=packet", "--set 1"},
+                                        {"cluster.transport.kind=rocev2", "--set 2"},
+                                        {"cluster.fabric.switch.rerouting=50 us", "--set 3"}});
+  const auto& faults = scenario.cluster.timed_faults;
+  ASSERT_EQ(faults.size(), 2U);
+  EXPECT_EQ(faults[0].kind, TimedFault::Kind::kDown);
+  EXPECT_EQ(faults[0].at, Time::Microseconds(2'000));
+  EXPECT_EQ(faults[0].until, Time::Microseconds(5'000));
+  EXPECT_EQ(faults[1].chance, 1e-9);
+  EXPECT_EQ(scenario.cluster.rerouting, Time::Microseconds(50));
+  EXPECT_EQ(scenario.cluster.faults.size(), 0U);
+  const Diagnostics warnings = Read(text).warnings;
+  ASSERT_EQ(warnings.size(), 2U);
+  EXPECT_EQ(warnings[0].code, "TL1210");
+}
+
 TEST(Scenario, RefusesFaultsThatContradictThemselves) {
   const std::string head = std::string(kCollective) + "faults:\n  - ";
   EXPECT_THAT(Problems(head + "{target: host-2, kind: degrade}\n"), HasSubstr("TL1204"));
   EXPECT_THAT(Problems(head + "{target: host-2, kind: fail, value: 50%}\n"), HasSubstr("TL1204"));
   EXPECT_THAT(Problems(head + "{target: host-2, kind: degrade, value: 150%}\n"),
               HasSubstr("between 0 and 100 %"));
+  EXPECT_THAT(Problems(head + "{target: host-2, kind: frame_loss}\n"), HasSubstr("TL1204"));
+  EXPECT_THAT(Problems(head + "{target: host-2, kind: fail, at: 2 ms, until: 1 ms}\n"),
+              testing::AllOf(HasSubstr("s.yaml:5:"), HasSubstr("TL1406")));
+  EXPECT_THAT(Problems(head + "{target: host-9, kind: fail, at: 2 ms}\n"),
+              testing::AllOf(HasSubstr("s.yaml:5:"), HasSubstr("TL1406")));
   EXPECT_THAT(Problems(head + "{target: host-9, kind: fail}\n"),
               testing::AllOf(HasSubstr("s.yaml:5:"), HasSubstr("TL1406")));
 }

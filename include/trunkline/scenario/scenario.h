@@ -36,6 +36,8 @@ enum class PlacementKind : std::uint8_t { kPacked, kRandom };
 struct ClusterSpec {
   std::shared_ptr<const BuiltFabric> fabric;  // servers included
   std::vector<StaticFault> faults;            // applied to `fabric` already; kept for their places
+  std::vector<TimedFault> timed_faults;       // which the packet engine has happen
+  std::optional<Time> rerouting;              // of PacketInput
   RoutingPolicy routing = RoutingPolicy::kAdaptive;
   GpuDirect gpudirect = GpuDirect::kOn;
   TransportModel transport;

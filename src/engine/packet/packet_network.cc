@@ -210,6 +210,9 @@ Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& ro
   const auto path = router.FindPath(source, destination, index);
   if (!path) return std::unexpected(path.error());
   Sender sender;
+  if (const auto& lanes = plant.switches_model.lane_of_class; !lanes.empty()) {
+    sender.traffic_class = lanes[0];
+  }
   PathView view;
   view.mtu = plant.transport.mtu;
   view.frame = plant.transport.mtu + plant.transport.packet_overhead;
