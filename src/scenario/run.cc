@@ -127,6 +127,9 @@ class Run {
                           cluster.timed_faults, cluster.rerouting},
                          options);
     if (!run) return std::unexpected(run.error());
+    if (result_.packets == nullptr) {  // of a table's runs, the first says so
+      result_.warnings.insert(result_.warnings.end(), run->warnings.begin(), run->warnings.end());
+    }
     SummariseTimeline(std::move(run->timeline), options_.all_links, result_);
     AddPacketFigures(run->packets, result_);
     result_.packets = std::make_shared<const PacketReport>(std::move(run->packets));

@@ -118,6 +118,7 @@ struct PacketReport {
 struct PacketTimeline {
   Timeline timeline;
   PacketReport packets;
+  Diagnostics warnings;  // TL1824
 };
 
 // Runs a task graph with every message between nodes as packets, those of each connection (channel
@@ -126,7 +127,8 @@ struct PacketTimeline {
 // settings that contradict each other. REQUIRES: both inputs name one router.
 //
 // The buses between a GPU and its NIC delay a message by their latency, and no connection moves
-// faster than the narrowest of its buses lets it; connections do not slow each other there.
+// faster than the narrowest of its buses lets it; connections do not slow each other there. Where
+// they might, the run warns (TL1824).
 [[nodiscard]] Result<PacketTimeline> RunPacket(const EngineInput& input, const PacketInput& packets,
                                                const EngineOptions& options);
 

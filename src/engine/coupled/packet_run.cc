@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -19,6 +21,7 @@ struct Division {
   Folding folding;
   std::vector<std::uint32_t> line_of;  // by connection
   std::vector<PacketCarrier::Line> lines;
+  std::uint32_t crowded = 0;  // lines that meet others on a bus too narrow for all
 };
 
 class Divider {
@@ -29,7 +32,14 @@ class Divider {
         problem_(problem),
         division_{Unfolded(problem),
                   std::vector(problem.connections.size(), PacketCarrier::kNotCarried),
-                  {}} {}
+                  {}},
+        is_bus_(problem.capacities.size(), 0) {
+    for (std::size_t i = 0; i < fabric_.link_count(); ++i) {
+      const std::uint32_t number = problem.resource_index[i];
+      const bool bus = fabric_.link(LinkId(i)).kind != LinkKind::kNetwork;
+      if (bus && number != FlowProblem::kUnused) is_bus_[number] = 1;
+    }
+  }
 
   Result<Division> Divide();
 
@@ -40,6 +50,7 @@ class Divider {
   const Fabric& fabric_;
   const FlowProblem& problem_;
   Division division_;
+  std::vector<char> is_bus_;  // by number of a resource
 };
 
 Result<void> Divider::Look(std::uint32_t index, const Manner& manner, std::uint64_t flow) {
@@ -72,6 +83,8 @@ Result<void> Divider::Look(std::uint32_t index, const Manner& manner, std::uint6
   line.bus_rate = LoneRate({}, {}, Rate::BitsPerSecond(bus_bits / 128 * line.payload_per_128));
   division_.line_of[index] = static_cast<std::uint32_t>(division_.lines.size());
   division_.lines.push_back(line);
+  division_.crowded += std::ranges::any_of(problem_.binding_hops_of(connection),
+                                           [&](FlowHop hop) { return is_bus_[hop.resource] != 0; });
   Connection& rest = division_.folding.connections[index];
   rest.latency = latency;
   rest.hop_count = 0;
@@ -95,6 +108,19 @@ Result<Division> Divider::Divide() {
     }
   }
   return std::move(division_);
+}
+
+Diagnostics WarnOfBuses(std::uint32_t crowded, std::size_t lines) {
+  if (crowded == 0) return {};
+  Diagnostic warning;
+  warning.severity = Severity::kWarning;
+  warning.code = "TL1824";
+  warning.message = fmt::format(
+      "{} of {} connections share buses inside nodes that cannot carry all of them at once, which "
+      "packets do not see",
+      crowded, lines);
+  warning.hint = "the flow engine shares buses; times here may be too short";
+  return {std::move(warning)};
 }
 
 // What packets took of network links in place of what the flows of their connections would have.
@@ -127,6 +153,7 @@ Result<PacketTimeline> RunPacket(const EngineInput& input, const PacketInput& pa
   auto division = Divider(input, *problem).Divide();
   if (!division) return std::unexpected(division.error());
   const Folding& folding = division->folding;
+  Diagnostics warnings = WarnOfBuses(division->crowded, division->lines.size());
   PacketCarrier carrier(packets, *std::move(faults), std::move(division->line_of),
                         std::move(division->lines));
   const std::vector<char> withdrawn(problem->patterns.size(), 1);
@@ -139,7 +166,8 @@ Result<PacketTimeline> RunPacket(const EngineInput& input, const PacketInput& pa
   }
   auto timeline = MakeTimeline(input, options, *problem, folding, runner, *status);
   if (!timeline) return std::unexpected(timeline.error());
-  PacketTimeline result{*std::move(timeline), carrier.Report(*status, timeline->end)};
+  PacketReport report = carrier.Report(*status, timeline->end);
+  PacketTimeline result{*std::move(timeline), std::move(report), std::move(warnings)};
   result.timeline.events += result.packets.events;
   ReplaceNetworkLinks(fabric, result.packets, result.timeline.links);
   return result;

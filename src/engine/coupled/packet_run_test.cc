@@ -221,19 +221,37 @@ TEST(PacketRun, AMessageBetweenGpusAlsoCrossesTheirBuses) {
             OverTheSwitch(c.transport, 1'000'000, servers.network) + servers.latency * 2);
 }
 
-// GPU and NIC are 2 GB/s apart, the network has 12.5.
-TEST(PacketRun, ABusSlowerThanTheNetworkSetsThePace) {
+// Two nodes of GPUs behind one NIC; GPUs and NIC are 2 GB/s apart, the network has 12.5.
+Fabric SlowBuses(std::uint32_t gpus) {
   FabricBuilder builder;
+  const Rate bus = Rate::GigabytesPerSecond(2);
   const DeviceId hub = builder.AddDevice({.kind = DeviceKind::kSwitch, .tier = 1});
   for (std::uint32_t node = 0; node < 2; ++node) {
-    const DeviceId gpu = builder.AddDevice({.kind = DeviceKind::kGpu, .node = node});
+    const DeviceId complex = builder.AddDevice({.kind = DeviceKind::kPcieSwitch, .node = node});
     const DeviceId nic = builder.AddDevice({.kind = DeviceKind::kNic, .node = node});
-    builder.AddCable(gpu, nic, Rate::GigabytesPerSecond(2), kLatency, LinkKind::kPcie);
+    for (std::uint32_t i = 0; i < gpus; ++i) {
+      const DeviceId gpu = builder.AddDevice({.kind = DeviceKind::kGpu, .node = node, .local = i});
+      builder.AddCable(gpu, complex, bus, Time(), LinkKind::kPcie);
+    }
+    builder.AddCable(complex, nic, bus, kLatency, LinkKind::kPcie);
     builder.AddCable(nic, hub, kRate, kLatency, LinkKind::kNetwork);
   }
-  PacketCase c{.fabric = std::move(builder).Build()};
+  return std::move(builder).Build();
+}
+
+TEST(PacketRun, ABusSlowerThanTheNetworkSetsThePace) {
+  PacketCase c{.fabric = SlowBuses(1)};
   const PacketTimeline run = c.Run(OneMessage(Bytes(1'000'000), Time(), 2, 1));
   EXPECT_EQ(run.timeline.end, Time::Microseconds(500) + kLatency * 4);
+  EXPECT_TRUE(run.warnings.empty());
+}
+
+TEST(PacketRun, WarnsOfBusesThatConnectionsCrowd) {
+  PacketCase c{.fabric = SlowBuses(2)};
+  const auto graph = SingleCollective(Choice(Primitive::kAllToAll, 1'000'000, "direct"), 4);
+  const PacketTimeline run = c.Run(*graph);
+  ASSERT_EQ(run.warnings.size(), 1U);
+  EXPECT_EQ(run.warnings.front().code, "TL1824");
 }
 
 TEST(PacketRun, QueuePairsShareAMessageWithoutDelayingIt) {
