@@ -14,48 +14,40 @@ namespace {
 
 std::string LastError() { return std::generic_category().message(errno); }
 
-// A descriptor that closes itself, and a name that is removed unless the file was moved away.
-class PendingFile {
- public:
-  explicit PendingFile(std::string path)
-      : path_(std::move(path)),
-        descriptor_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {}
-  ~PendingFile() {
-    if (descriptor_ < 0) return;
-    close(descriptor_);
-    unlink(path_.c_str());
-  }
-  PendingFile(const PendingFile&) = delete;
-  PendingFile& operator=(const PendingFile&) = delete;
+}  // namespace
 
-  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+PendingFile::PendingFile(std::string target)
+    : target_(std::move(target)),
+      path_(fmt::format("{}.{}.part", target_, getpid())),
+      descriptor_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {}
 
-  [[nodiscard]] bool Write(std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t written = write(descriptor_, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return false;
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return fsync(descriptor_) == 0;
-  }
-
-  [[nodiscard]] bool MoveTo(const std::string& target) {
-    if (close(descriptor_) != 0 || std::rename(path_.c_str(), target.c_str()) != 0) return false;
-    descriptor_ = -1;
-    return true;
-  }
-
- private:
-  std::string path_;
-  int descriptor_;
-};
-
-std::string PendingPath(const std::string& target) {
-  return fmt::format("{}.{}.part", target, getpid());
+PendingFile::~PendingFile() {
+  if (descriptor_ < 0) return;
+  close(descriptor_);
+  unlink(path_.c_str());
 }
 
-}  // namespace
+bool PendingFile::Append(std::string_view text) const {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+bool PendingFile::Finish() {
+  if (fsync(descriptor_) != 0 || close(descriptor_) != 0) return false;
+  if (std::rename(path_.c_str(), target_.c_str()) != 0) return false;
+  descriptor_ = -1;
+  return true;
+}
+
+std::unexpected<Diagnostics> CannotWrite(const std::string& target) {
+  return Error("TL1903", fmt::format("cannot write {}: {}", target, LastError()),
+               "make room on the disk or choose another folder with --out");
+}
 
 Result<OutputFolder> OutputFolder::Open(const std::string& path) {
   const auto refuse = [&path](const std::string& why) {
@@ -66,7 +58,7 @@ Result<OutputFolder> OutputFolder::Open(const std::string& path) {
   std::filesystem::create_directories(path, failure);
   if (failure) return refuse(failure.message());
   OutputFolder folder(path);
-  const PendingFile probe(PendingPath(folder.PathOf("result.json")));
+  const PendingFile probe(folder.PathOf("result.json"));
   if (!probe.is_open()) return refuse(LastError());
   return folder;
 }
@@ -77,11 +69,8 @@ std::string OutputFolder::PathOf(const std::string& name) const {
 
 Result<void> OutputFolder::Write(const std::string& name, std::string_view text) const {
   const std::string target = PathOf(name);
-  PendingFile file(PendingPath(target));
-  if (!file.is_open() || !file.Write(text) || !file.MoveTo(target)) {
-    return Error("TL1903", fmt::format("cannot write {}: {}", target, LastError()),
-                 "make room on the disk or choose another folder with --out");
-  }
+  PendingFile file(target);
+  if (!file.is_open() || !file.Append(text) || !file.Finish()) return CannotWrite(target);
   return {};
 }
 

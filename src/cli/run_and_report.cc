@@ -6,6 +6,8 @@
 
 #include "cli/console.h"
 #include "cli/output_folder.h"
+#include "cli/sample_file.h"
+#include "trunkline/fabric/build.h"
 #include "trunkline/report/report.h"
 
 namespace trunkline {
@@ -73,6 +75,10 @@ int RunAndReport(const std::string& path, const RunFlags& flags,
     folder = std::move(*opened);
   }
   WarnAboutThreads(flags, scenario->engine);
+  std::optional<SampleFile> samples;
+  if (folder && scenario->sampling && scenario->engine == EngineKind::kPacket) {
+    samples.emplace(folder->PathOf(kSampleFileName), scenario->cluster.fabric->fabric);
+  }
   Result<RunResult> result = [&] {
     ConsoleProgress progress(flags.quiet);
     RunOptions options;
@@ -82,6 +88,7 @@ int RunAndReport(const std::string& path, const RunFlags& flags,
     options.threads = static_cast<std::uint32_t>(flags.threads);
     options.repeat = static_cast<std::uint32_t>(flags.repeat);
     options.all_links = flags.all_links;
+    options.samples = samples ? &*samples : nullptr;
     options.progress = &progress;
     options.stop = &stop;
     return RunScenario(*scenario, options);
@@ -94,6 +101,10 @@ int RunAndReport(const std::string& path, const RunFlags& flags,
   if (interrupted) {
     TakeYourTime();
     PrintNote("interrupted: the figures cover what ran");
+  }
+  if (samples && result->samples != nullptr) {
+    if (const auto written = samples->Finish(); !written) return Refuse(written.error());
+    result->samples_file = kSampleFileName;
   }
   PrintDiagnostics(result->warnings);
   PrintResult(flags.json ? RenderJson(*result) : render(*result));

@@ -5,6 +5,7 @@
 #include "report/json_writer.h"
 #include "report/lanes.h"
 #include "report/names.h"
+#include "report/samples_json.h"
 #include "trunkline/report/report.h"
 
 namespace trunkline {
@@ -98,6 +99,7 @@ Result<std::string> RenderHtml(const RunResult& result) {
   std::string out(text.substr(0, slot));
   out += DataElement("result", RenderJson(result));
   out += DataElement("timeline", TimelineJson(result));
+  out += DataElement("samples", result.samples != nullptr ? SeriesJson(result) : "null");
   out += text.substr(slot + kSlot.size());
   return out;
 }

@@ -4,6 +4,7 @@
 #include "report/explain.h"
 #include "report/json_writer.h"
 #include "report/link_classes.h"
+#include "report/samples_json.h"
 #include "report/traffic_json.h"
 #include "trunkline/report/report.h"
 #include "trunkline/training/training.h"
@@ -256,6 +257,7 @@ std::string RenderJson(const RunResult& result) {
   optional("collectives", training, [&] { WriteStepCollectives(json, result.step_collectives); });
   optional("rows", !result.rows.empty(), [&] { WriteRows(json, result.rows); });
   WriteTrafficFields(json, result);
+  optional("samples", result.samples != nullptr, [&] { WriteSamples(json, result); });
   optional("repeat", result.repeat.has_value(), [&] { WriteRepeat(json, *result.repeat); });
   field("link_classes", [&] { WriteLinkClasses(json, result); });
   field("links", [&] { WriteLinks(json, result); });

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "trunkline/base/check.h"
@@ -60,6 +62,38 @@ TEST(Packets, RoceHasPfcMarksAndDcqcnUnlessTheFileSaysOtherwise) {
   // Preamble 8, gap 12, Ethernet 14, IP 20, UDP 8, BTH 12, AETH 4, ICRC 4, FCS 4.
   EXPECT_EQ(cluster.packet_transport.ack_bytes, Bytes(86));
   EXPECT_THAT(scenario->assumptions, testing::Contains(HasSubstr("PFC in 2 classes")));
+}
+
+TEST(Packets, SamplesAddUpToWhatLinksCarried) {
+  const RunResult result =
+      RunWith({"packet.sample.every=5 us", "packet.sample.links=1000", "packet.sample.flows=3"});
+  ASSERT_NE(result.samples, nullptr);
+  ASSERT_EQ(result.samples->links.size(), result.links.size());
+  for (const PacketSamples::Link& series : result.samples->links) {
+    const auto row = std::ranges::find(result.links, series.link, &LinkRow::link);
+    ASSERT_NE(row, result.links.end());
+    EXPECT_EQ(std::accumulate(series.wire_bytes.begin(), series.wire_bytes.end(), std::int64_t{0}),
+              row->bytes);
+  }
+  ASSERT_EQ(result.samples->flows.size(), 3U);
+  for (const PacketSamples::Flow& flow : result.samples->flows) {
+    EXPECT_EQ(
+        std::accumulate(flow.delivered_bytes.begin(), flow.delivered_bytes.end(), std::int64_t{0}),
+        1'000'000);
+  }
+}
+
+TEST(Packets, AreNotSampledUnlessAsked) { EXPECT_EQ(RunWith({}).samples, nullptr); }
+
+TEST(Packets, RefusesSamplesThatNobodyCouldWant) {
+  EXPECT_THAT(Problems({"packet.sample.every=1 ns"}),
+              AllOf(HasSubstr("[TL1108]"), HasSubstr("100 ns")));
+  EXPECT_THAT(Problems({"packet.sample.every=1 h"}), HasSubstr("TL11"));
+  EXPECT_THAT(Problems({"packet.sample.links=3"}), HasSubstr("every"));
+  EXPECT_THAT(Problems({"packet.sample.every=1 us", "packet.sample.links=0"}),
+              HasSubstr("[TL1108]"));
+  EXPECT_THAT(Problems({"packet.window=1"}), HasSubstr("[TL1202]"));
+  EXPECT_THAT(Problems({"packet.sample.every=1 us", "engine=flow"}), HasSubstr("[TL1210]"));
 }
 
 TEST(Packets, InfinibandHasCreditsAndNoLoss) {

@@ -273,7 +273,9 @@ Result<RunResult> RunScenario(const Scenario& scenario, const RunOptions& option
   if (!first) return first;
   std::vector<std::uint64_t> seeds = {scenario.seed};
   std::vector<Figures> runs = {FiguresOf(*first)};
+  once.samples = nullptr;
   Scenario again = scenario;
+  again.sampling.reset();
   while (runs.size() < options.repeat && first->status != RunStatus::kInterrupted) {
     ++again.seed;
     progress.NextRun();

@@ -99,6 +99,8 @@ Result<void> RunPackets(const Scenario& scenario, const TrafficWorkload& traffic
   packet.seed = scenario.seed;
   packet.threads = options.threads;
   result.threads = static_cast<int>(options.threads);
+  packet.sampling = scenario.sampling;
+  packet.samples = options.samples;
   packet.progress = options.progress;
   packet.stop = options.stop;
   auto report = RunPacketTraffic({*result.router, cluster.switches, cluster.packet_transport,
@@ -107,6 +109,9 @@ Result<void> RunPackets(const Scenario& scenario, const TrafficWorkload& traffic
   if (!report) return std::unexpected(report.error());
   SummariseTimeline(TimelineOf(*report), options.all_links, result);
   AddPacketFigures(*report, result);
+  if (report->samples) {
+    result.samples = std::make_shared<const PacketSamples>(*std::move(report->samples));
+  }
   auto summary = std::make_shared<TrafficResult>(SummariseFlows(traffic, report->flows));
   summary->counters = report->counters;
   summary->paused = PausedLinks(*report, *result.fabric);

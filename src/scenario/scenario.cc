@@ -38,7 +38,37 @@ class Reader {
     root.Read("seed", scenario_.seed, IntRange{.min = 0});
     RefuseReserved(root, "jobs", "several jobs");
     RefuseReserved(root, "background", "background traffic");
-    RefuseReserved(root, "packet", "a window in the packet engine");
+    ReadSampling(root);
+  }
+
+  // Samples cost a look at every link each: an interval is at least what a frame takes.
+  void ReadSampling(const YamlMap& root) {
+    constexpr Time kLeast = Time::Picoseconds(100'000);
+    constexpr Time kMost = Time::Microseconds(1'000'000);
+    const auto packet = root.Map("packet");
+    if (!packet) return;
+    RefuseReserved(*packet, "window", "a window in the packet engine");
+    const auto value = packet->Find("sample");
+    const auto sample = value ? value->AsMap() : std::nullopt;
+    if (!sample) return;
+    PacketSampling& sampling = scenario_.sampling.emplace();
+    const auto every = sample->Required("every");
+    if (every && every->Read(sampling.every) &&
+        (sampling.every < kLeast || sampling.every > kMost)) {
+      every->Error("TL1108", fmt::format("a sample every {}", every->text()),
+                   "write an interval from 100 ns to 1 s");
+    }
+    sample->Read("links", sampling.links, IntRange{.min = 1, .max = 1'000});
+    sample->Read("flows", sampling.flows, IntRange{.min = 0, .max = 1'000});
+    if (scenario_.engine != EngineKind::kPacket) {
+      value->Warn("TL1210",
+                  fmt::format("the {} engine does not read 'sample'", ToString(scenario_.engine)),
+                  "run it with engine: packet");
+    } else if (const auto workload = root.Find("workload");
+               workload && workload->is_map() && !workload->AsMap()->Has("traffic")) {
+      value->Error("TL1202", "'sample': only traffic is sampled, not tasks and collectives yet",
+                   "remove the key; nothing would read it");
+    }
   }
 
   // A cluster is built only from a spec without mistakes of its own.

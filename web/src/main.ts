@@ -1,5 +1,6 @@
 import {embedded, type Result, type Timeline} from './data';
 import {h, section} from './dom';
+import {overTime, type Samples} from './samples';
 import * as parts from './sections';
 import {TimelineView} from './timeline';
 
@@ -24,6 +25,7 @@ for (const part
              parts.rows(result),
              parts.flows(result),
              parts.packets(result),
+             overTime(embedded<Samples|null>('samples')),
              parts.repeat(result),
              parts.links(result),
              parts.memory(result),

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "trunkline/base/diagnostics.h"
+#include "trunkline/engine/packet_samples.h"
 #include "trunkline/scenario/result.h"
 
 // What a run says, in each form people and programs read. Pure functions of the result: the same
@@ -33,6 +34,9 @@ struct TextOptions {
 // Chrome's trace event format, which Perfetto (ui.perfetto.dev) and chrome://tracing load: a
 // process per recorded rank, a thread per stream.
 [[nodiscard]] std::string RenderTrace(const RunResult& result);
+
+// A line of JSON: when the interval ended, and what it brought.
+[[nodiscard]] std::string RenderSample(const PacketSample& sample, const Fabric& fabric);
 
 // Whether this build carries the report's page (it needs npm when Trunkline is built).
 [[nodiscard]] bool HtmlAvailable();

@@ -19,6 +19,7 @@ class Fabric;
 class Router;
 class TaskGraph;
 struct PacketReport;
+struct PacketSamples;
 struct TrafficResult;
 struct TrainingWorkload;
 
@@ -133,6 +134,8 @@ struct RunResult {
   std::shared_ptr<const TaskGraph> trace;            // trace
   std::shared_ptr<const TrafficResult> traffic;      // traffic
   std::shared_ptr<const PacketReport> packets;       // any but traffic, as packets
+  std::shared_ptr<const PacketSamples> samples;      // traffic as packets, where asked for
+  std::string samples_file;                          // beside result.json; empty: none
   bool fits_memory = true;
   Bytes memory_per_gpu;  // of the fullest stage
   Bytes memory_capacity;

@@ -3,6 +3,7 @@
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/base/progress.h"
 #include "trunkline/engine/engine.h"
+#include "trunkline/engine/packet_samples.h"
 #include "trunkline/scenario/result.h"
 #include "trunkline/scenario/scenario.h"
 
@@ -14,8 +15,9 @@ struct RunOptions {
   bool memo = true;
   Handshake handshake = Handshake::kEager;
   std::uint32_t threads = 1;
-  std::uint32_t repeat = 1;  // runs, each with the next seed
-  bool all_links = false;    // of the result; else the worst thousand
+  std::uint32_t repeat = 1;             // runs, each with the next seed
+  bool all_links = false;               // of the result; else the worst thousand
+  PacketSampleSink* samples = nullptr;  // of the first seed, where the scenario asks for any
   ProgressSink* progress = nullptr;
   const StopToken* stop = nullptr;
 };

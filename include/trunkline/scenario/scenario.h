@@ -13,6 +13,7 @@
 #include "trunkline/base/progress.h"
 #include "trunkline/base/units.h"
 #include "trunkline/collective/primitive.h"
+#include "trunkline/engine/packet_samples.h"
 #include "trunkline/fabric/fault.h"
 #include "trunkline/fabric/route.h"
 #include "trunkline/fabric/switch_model.h"
@@ -86,7 +87,8 @@ struct Scenario {
   std::variant<TrainingJob, CollectiveJob, TraceJob, TrafficInput> workload;
   EngineKind engine = EngineKind::kFlow;
   std::uint64_t seed = 1;
-  std::vector<std::string> assumptions;  // what was chosen where the file is silent
+  std::optional<PacketSampling> sampling;  // of traffic as packets
+  std::vector<std::string> assumptions;    // what was chosen where the file is silent
   Diagnostics warnings;
 };
 
