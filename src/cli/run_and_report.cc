@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <variant>
 
 #include "cli/console.h"
 #include "cli/output_folder.h"
@@ -50,13 +51,15 @@ Result<void> WriteFiles(const OutputFolder& folder, const RunResult& result) {
   return {};
 }
 
-void WarnAboutThreads(const RunFlags& flags, EngineKind engine) {
-  if (flags.threads == 1 || engine == EngineKind::kPacket) return;
+void WarnAboutThreads(const RunFlags& flags, const Scenario& scenario) {
+  const bool packets = scenario.engine == EngineKind::kPacket;
+  if (flags.threads == 1) return;
+  if (packets && std::holds_alternative<TrafficInput>(scenario.workload)) return;
   Diagnostic warning;
   warning.severity = Severity::kWarning;
   warning.code = "TL1004";
-  warning.message = fmt::format("--threads {}: the {} engine runs on one thread", flags.threads,
-                                ToString(engine));
+  warning.message = fmt::format("--threads {}: the {} engine runs {}on one thread", flags.threads,
+                                ToString(scenario.engine), packets ? "all but traffic " : "");
   PrintDiagnostics({warning});
 }
 
@@ -74,7 +77,7 @@ int RunAndReport(const std::string& path, const RunFlags& flags,
     if (!opened) return Refuse(opened.error());
     folder = std::move(*opened);
   }
-  WarnAboutThreads(flags, scenario->engine);
+  WarnAboutThreads(flags, *scenario);
   std::optional<SampleFile> samples;
   if (folder && scenario->sampling && scenario->engine == EngineKind::kPacket) {
     samples.emplace(folder->PathOf(kSampleFileName), scenario->cluster.fabric->fabric);

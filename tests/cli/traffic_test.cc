@@ -48,6 +48,15 @@ TEST(Traffic, GivesTheSameBytesForAnyNumberOfThreads) {
   EXPECT_EQ(WithoutClocks(outcome.out), WithoutClocks(RunTrunkline(two).out));
 }
 
+TEST(Packets, RunACollectiveOnOneThread) {
+  const Outcome outcome = RunTrunkline(
+      {"collective", "allreduce", "-b", "1M", "-e", "1M", "--ranks", "8", "--transport", "rocev2",
+       "--engine", "packet", "--algorithm", "ring", "--threads", "2", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("runs all but traffic on one thread [TL1004]"));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("\"busbw_Bps\""), HasSubstr("\"link_hops\": {")));
+}
+
 TEST(Traffic, RunsInTheFlowEngineToo) {
   const Outcome outcome =
       RunTrunkline({"run", "examples/incast-roce.yaml", "--engine", "flow", "--json", "-q"});
