@@ -222,6 +222,7 @@ class Checker {
       return;
     }
     CheckHeadroom();
+    CheckQuanta();
     // The narrowest pool of all switches.
     std::int64_t least = INT64_MAX;
     DeviceId tightest{};
@@ -259,6 +260,21 @@ class Checker {
            fmt::format("kmin below {}, or a larger switch.buffer",
                        Humanize(Bytes(std::llround(pause_at)))));
     }
+  }
+
+  // A PAUSE is repeated at half of its time, and may have to wait for a frame that is being sent.
+  void CheckQuanta() {
+    constexpr std::int64_t kHalfQuantum = 512 / 8 / 2;  // bytes
+    constexpr std::int64_t kPauseFrame = 84;
+    const std::int64_t wait = frame_.count() + kPauseFrame;
+    if (switches_.pause.quanta * kHalfQuantum >= wait) return;
+    Warn("TL1825",
+         fmt::format("a PAUSE of {} quanta is repeated after {} B of sending, and a packet of {} "
+                     "in the way lets it run out",
+                     switches_.pause.quanta, switches_.pause.quanta * kHalfQuantum,
+                     ToString(frame_)),
+         fmt::format("at least {} quanta; 65535 are the most and the default",
+                     (wait + kHalfQuantum - 1) / kHalfQuantum));
   }
 
   // What is given is held against what may arrive after a PAUSE on the worst link.

@@ -68,6 +68,16 @@ TEST(CheckPacketSettings, NamesTheHeadroomThatPfcNeeds) {
   EXPECT_THAT(Problems(settings), IsEmpty());
 }
 
+// Half of 133 quanta of 64 B is less than a packet of 4,178 B and a PAUSE of 84 B, half of 134 not.
+TEST(CheckPacketSettings, WarnsOfPausesThatRunOut) {
+  Settings settings;
+  settings.switches.pause.quanta = 133;
+  EXPECT_THAT(Problems(settings), AllOf(HasSubstr("warning: "), HasSubstr("[TL1825]"),
+                                        HasSubstr("at least 134 quanta")));
+  settings.switches.pause.quanta = 134;
+  EXPECT_THAT(Problems(settings), IsEmpty());
+}
+
 TEST(CheckPacketSettings, RefusesABufferThatReservationsFill) {
   Settings settings;
   // 4 ports x 2 classes x (4,096 + 23,868) B.
