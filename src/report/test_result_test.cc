@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "trunkline/engine/packet_samples.h"
 #include "trunkline/fabric/fabric.h"
 #include "trunkline/fabric/route.h"
 #include "trunkline/scenario/traffic_result.h"
@@ -305,6 +306,23 @@ RunResult CollectiveResult() {
   return result;
 }
 
+// Four intervals of 25 us: the queue grows to 64 KiB in the second and is half gone in the third.
+PacketSamples MessagesSamples(const Fabric& fabric) {
+  PacketSamples samples;
+  samples.every = samples.width = Time::Microseconds(25);
+  samples.taken = samples.intervals = 4;
+  samples.links.push_back({.link = LinkBetween(fabric, "leaf-0", "spine-0"),
+                           .wire_bytes = {250'000, 1'000'000, 1'000'000, 0},
+                           .peak_queue_bytes = {0, 65'536, 32'768, 0},
+                           .pauses = {0, 3, 0, 0}});
+  samples.links.push_back({.link = LinkBetween(fabric, "nic:0/0", "leaf-0"),
+                           .wire_bytes = {500'000, 0, 0, 0},
+                           .peak_queue_bytes = {0, 0, 0, 0},
+                           .pauses = {0, 0, 0, 0}});
+  samples.flows.push_back({.flow = 99, .delivered_bytes = {0, 25'000, 50'000, 25'000}});
+  return samples;
+}
+
 RunResult MessagesResult() {
   RunResult result = BaseResult();
   result.title = "100 messages";
@@ -336,6 +354,7 @@ RunResult MessagesResult() {
   UseLink(result, "leaf-0", "spine-0", 0.5);
   result.links.front().packets =
       PacketLinkFigures{.packets = 5'607, .max_queue_bytes = 65'536, .marks = 12, .pauses = 3};
+  result.samples = std::make_shared<const PacketSamples>(MessagesSamples(*result.fabric));
   return result;
 }
 

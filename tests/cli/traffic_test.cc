@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "process.h"
@@ -95,6 +97,22 @@ TEST(Traffic, PrintsWhatHasHappenedOnCtrlC) {
   // Stopped while messages are made there is nothing to print; later there is.
   if (outcome.out.empty()) return;
   EXPECT_THAT(outcome.out, HasSubstr("\"status\": \"interrupted\""));
+}
+
+TEST(Traffic, KeepsSamplesBesideItsResult) {
+  const std::string folder = FreshPath("out");
+  const Outcome outcome =
+      RunTrunkline({"run", "examples/permutation-roce.yaml", "--set", "packet.sample.every=10 us",
+                    "--json", "-q", "--out", folder});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\"file\": \"samples.jsonl.zst\""));
+  std::ifstream file(folder + "/samples.jsonl.zst", std::ios::binary);
+  std::string magic(4, ' ');
+  file.read(magic.data(), 4);
+  EXPECT_EQ(magic, "\x28\xB5\x2F\xFD");  // RFC 8878, section 3.1.1
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    EXPECT_NE(entry.path().extension(), ".part") << entry.path();
+  }
 }
 
 TEST(Traffic, RefusesContradictionsWithTheNumbersThatWork) {

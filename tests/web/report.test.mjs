@@ -190,6 +190,52 @@ const tests = {
     }
   },
 
+  async 'shows queues and rates over time'() {
+    for (const width of kWidths) {
+      for (const theme of kThemes) {
+        const {page, complaints, result} = await open('messages', {width, theme});
+        const where = `${width} px, ${theme}`;
+        assert.deepEqual(
+            result.samples,
+            {file: null, every_s: 25e-6, count: 4, width_s: 25e-6, intervals: 4});
+        const [first, second] = await cells(page, 'samples');
+        assert.equal(first[0], 'leaf-0 → spine-0');
+        near(first[1], 65536, 'longest queue');
+        near(first[2], 1e6 / 25e-6, 'greatest rate');
+        assert.equal(first[3], '3');
+        near(second[2], 5e5 / 25e-6, 'greatest rate');
+        // The map of queues: of the first link the second interval is in full colour, the third in
+        // a weaker one, and the first has none.
+        const row = await page.$$eval('#samples canvas', all => {
+          const canvas = all[1];
+          const ratio = canvas.width / canvas.clientWidth;
+          const gutter = canvas.clientWidth < 600 ? 96 : 190;
+          const {data} = canvas.getContext('2d').getImageData(0, 29 * ratio, canvas.width, 1);
+          return [0, 1, 2, 3].map(i => {
+            const x = gutter + (canvas.clientWidth - gutter) * (i + 0.4) / 4;
+            const [r, g, b] = data.slice(4 * Math.floor(x * ratio));
+            return `#${[r, g, b].map(v => v.toString(16).padStart(2, '0')).join('')}`;
+          });
+        });
+        const color = name => page.evaluate(
+            key => getComputedStyle(document.body).getPropertyValue(key).trim(), name);
+        assert.equal(row[1], await color('--communication'), where);
+        assert.equal(row[0], await color('--lane'), where);
+        assert.equal(row[3], row[0], where);
+        assert.ok(row[2] !== row[1] && row[2] !== row[0], where);
+        await page.evaluate(() => document.querySelectorAll('details').forEach(d => {
+          d.open = true;
+        }));
+        assert.ok(await overflow(page) <= 0, `${where}: scrolls sideways`);
+        assert.deepEqual(await poorContrast(page), [], `${where}: contrast below 4.5`);
+        await page.screenshot(
+            {path: join(output, `samples-${width}-${theme}.png`), fullPage: true});
+        assert.deepEqual(complaints, [], where);
+        await page.close();
+      }
+    }
+  },
+
   async 'fits both widths in both themes, with a drawn timeline and readable text'() {
     const backgrounds = new Set();
     for (const width of kWidths) {

@@ -22,6 +22,7 @@ async function load(file) {
 const {Lane, paintLane} = await load('lane.ts');
 const {ticks} = await load('timeline.ts');
 const format = await load('format.ts');
+const {levels} = await load('samples.ts');
 
 const kLabels = [{name: 'f', category: 'forward'}, {name: 'c', category: 'communication'}];
 
@@ -84,4 +85,10 @@ test('quantities read as the text report writes them', () => {
   assert.equal(format.bandwidth(179.2e6), '179.2 MB/s');
   assert.equal(format.percent(0.6712), '67.1 %');
   assert.equal(format.count(1234567), '1,234,567');
+});
+
+test('fewer columns than intervals show the greatest of each part', () => {
+  assert.deepEqual(levels([1, 5, 2, 0, 9, 3], 3), [5, 2, 9]);
+  assert.deepEqual(levels([1, 2], 4), [1, 1, 2, 2]);
+  assert.deepEqual(levels([], 4), []);
 });

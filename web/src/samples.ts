@@ -1,7 +1,7 @@
 // What links and flows did over time: a map of links against time, and curves below it, on one
 // canvas each. A column of pixels shows the most of what falls into it.
 
-import {h, section} from './dom';
+import {h, longTable, section} from './dom';
 import {bandwidth, bytes, count, seconds} from './format';
 import {ticks} from './timeline';
 
@@ -133,11 +133,11 @@ function heatMap(samples: Samples, measure: Measure): Canvas {
           context.fillStyle = ink;
           // As many columns as there are pixels, or intervals where these are fewer.
           const columns = Math.min(Math.floor(across), values.length);
-          const step = across / columns;
+          const edge = (x: number) => Math.round(gutter + (x * across) / columns);
           levels(values, columns).forEach((value, x) => {
             if (value === 0) return;
             context.globalAlpha = Math.min(0.12 + 0.88 * (value / top), 1);
-            context.fillRect(gutter + x * step, y, step, kRowHeight - 1);
+            context.fillRect(edge(x), y, edge(x + 1) - edge(x), kRowHeight - 1);
           });
           context.globalAlpha = 1;
         });
@@ -188,31 +188,22 @@ function figure(title: string, ...parts: HTMLElement[]): HTMLElement {
 
 const linkName = (link: LinkSeries): string => `${link.from} → ${link.to}`;
 
-// The least that a reader without the pictures needs: the greatest of each row.
+// What a reader without the pictures needs.
 function greatestTable(samples: Samples): HTMLElement {
-  const head = ['Link', 'Longest queue', 'Greatest rate', 'PAUSE frames'];
   return h(
       'details', {}, h('summary', {}, `The greatest of ${count(samples.links.length)} links`),
-      h('table', {role: 'table'},
-        h('thead', {role: 'rowgroup'},
-          h('tr', {role: 'row'},
-            ...head.map((title, i) => h('th', {
-                          scope: 'col',
-                          role: 'columnheader',
-                          class: i === 0 ? 'text' : 'number'
-                        }, title)))),
-        h('tbody', {role: 'rowgroup'}, ...samples.links.map(link => {
-          const cells = [
-            linkName(link), bytes(greatest(link.peak_queue_bytes)),
-            bandwidth(greatest(link.bytes) / samples.width_s),
-            count(link.pauses.reduce((a, b) => a + b, 0)),
-          ];
-          return h('tr', {role: 'row'}, ...cells.map((text, i) => h('td', {
-                                          'role': i === 0 ? 'rowheader' : 'cell',
-                                          'class': i === 0 ? 'text' : 'number',
-                                          'data-label': head[i]!
-                                        }, h('span', {class: 'value'}, text))));
-        }))));
+      longTable(
+          'In any interval; PAUSE frames in all.',
+          [
+            {title: 'Link', text: true, cell: linkName},
+            {title: 'Longest queue', cell: link => bytes(greatest(link.peak_queue_bytes))},
+            {
+              title: 'Greatest rate',
+              cell: link => bandwidth(greatest(link.bytes) / samples.width_s)
+            },
+            {title: 'PAUSE frames', cell: link => count(link.pauses.reduce((a, b) => a + b, 0))},
+          ],
+          samples.links, 10));
 }
 
 export function overTime(samples: Samples|null): HTMLElement|null {
@@ -240,6 +231,7 @@ export function overTime(samples: Samples|null): HTMLElement|null {
   return section(
       'samples', 'Over time',
       h('p', {class: 'hint'}, `In ${count(samples.intervals)} intervals of ` +
-                                  `${seconds(samples.width_s)}; links by their longest queue.`),
+                                  `${seconds(samples.width_s)}; links by their longest queue. A frame counts where it ` +
+                                  `begins to leave.`),
       ...parts, greatestTable(samples));
 }
