@@ -63,6 +63,16 @@ void WarnAboutThreads(const RunFlags& flags, const Scenario& scenario) {
   PrintDiagnostics({warning});
 }
 
+void WarnOfLostSamples(const RunFlags& flags, const Scenario& scenario) {
+  if (!scenario.sampling || !flags.out.empty() || scenario.engine != EngineKind::kPacket) return;
+  Diagnostic warning;
+  warning.severity = Severity::kWarning;
+  warning.code = "TL1006";
+  warning.message = "packet.sample without --out: nothing keeps the samples";
+  warning.hint = "name a folder for them and the report with --out";
+  PrintDiagnostics({warning});
+}
+
 }  // namespace
 
 int RunAndReport(const std::string& path, const RunFlags& flags,
@@ -78,6 +88,7 @@ int RunAndReport(const std::string& path, const RunFlags& flags,
     folder = std::move(*opened);
   }
   WarnAboutThreads(flags, *scenario);
+  WarnOfLostSamples(flags, *scenario);
   std::optional<SampleFile> samples;
   if (folder && scenario->sampling && scenario->engine == EngineKind::kPacket) {
     samples.emplace(folder->PathOf(kSampleFileName), scenario->cluster.fabric->fabric);

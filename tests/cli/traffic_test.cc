@@ -115,6 +115,13 @@ TEST(Traffic, KeepsSamplesBesideItsResult) {
   }
 }
 
+TEST(Traffic, WarnsOfSamplesThatNothingKeeps) {
+  const Outcome outcome = RunTrunkline(
+      {"run", "examples/permutation-roce.yaml", "--set", "packet.sample.every=100 us", "-q"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("nothing keeps the samples [TL1006]"));
+}
+
 TEST(Traffic, RefusesContradictionsWithTheNumbersThatWork) {
   const auto run = [](const std::string& key) {
     return RunTrunkline({"run", "examples/permutation-roce.yaml", "--set", key});
