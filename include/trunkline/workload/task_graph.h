@@ -38,8 +38,8 @@ struct Task {
   std::uint32_t dependency_count = 0;        // a range of Program::dependencies
   std::uint32_t start_dependency_count = 0;  // the range that follows it
   bool unordered = false;
-  Time duration{};                     // kCompute
-  Bytes bytes{};                       // kSend, kReceive
+  Time duration{};  // kCompute
+  Bytes bytes{};    // kSend, kReceive
 };
 
 struct Program {
