@@ -1,9 +1,9 @@
 #include "engine/packet/shard_set.h"
 
 #include <algorithm>
-#include <barrier>
 #include <thread>
 
+#include "engine/packet/meeting.h"
 #include "engine/packet/packet_network.h"
 #include "fabric/analysis/partition.h"
 
@@ -71,20 +71,20 @@ void ShardSet::RunAlone(Time until, const std::function<bool()>& stop) {
 
 void ShardSet::RunTogether(Time until, const std::function<bool()>& stop) {
   std::vector<Time> next(count_);
-  std::barrier<> meet(count_);
+  Meeting meeting(count_);
   bool stopped = false;
   const auto work = [&](std::uint32_t self) {
     Kernel& shard = *shards_[self];
     for (std::uint64_t window = 0;; ++window) {
       next[self] = shard.next_time();
       if (self == 0 && window % kWindowsBetweenLooks == 0) stopped = stop();
-      meet.arrive_and_wait();
+      meeting.Wait();
       const Time begin = *std::ranges::min_element(next);
       if (stopped || begin >= until) return;
       const Time end =
           std::min(until, begin > Time::Horizon() - lookahead_ ? Time::Max() : begin + lookahead_);
       shard.Run(end, UINT64_MAX);
-      meet.arrive_and_wait();
+      meeting.Wait();
       for (std::uint32_t other = 0; other < count_; ++other) {
         if (other != self) shard.Import(shards_[other]->outbox(self));
       }
