@@ -115,7 +115,7 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
   while (handled < count && !queue_.empty()) {
     const PacketEvent event = queue_.Top();
     if (event.time >= limit.ps()) break;
-    if (queue_.first_of_bucket()) {
+    if (large_ && queue_.first_of_bucket()) {
       PrefetchPackets(queue_.coming());
       PrefetchPorts(queue_.bucket());
     }

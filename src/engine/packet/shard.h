@@ -76,6 +76,7 @@ class Shard {
                          plant.transport.policy.needs_telemetry || faulty_),
         observed_(plant.switches_model.marking || observed_always_),
         source_routed_(plant.forwarding == Forwarding::kSource),
+        large_(plant.ports.size() > kPortsInCache),
         credits_(!plant.lanes.empty()),
         cut_through_(plant.switches_model.cut_through),
         catch_up_(!credits_ && !cut_through_),
@@ -159,6 +160,8 @@ class Shard {
 
  private:
   static constexpr std::int64_t kAlphaOne = 1 << 16;
+  // With what belongs to them, a quarter of a megabyte.
+  static constexpr std::size_t kPortsInCache = 2048;
 
   void Handle(const PacketEvent& event);
   void PrefetchPackets(std::span<const PacketEvent> bucket) const;
@@ -347,6 +350,7 @@ class Shard {
   bool observed_always_;           // something happens to packets as they leave: Observe …
   bool observed_;                  // … or where others wait behind them
   bool source_routed_;
+  bool large_;  // memory, rather than instructions, is what a hop costs
   bool credits_;
   bool cut_through_;
   bool catch_up_;             // ports may do without events at all
