@@ -297,6 +297,9 @@ struct Plant {
     of_port.marking_scale =
         switches_model.marking->at_rate.bytes_per_second() / rate.bytes_per_second();
   }
+  // Whether memory, rather than instructions, is what a hop costs: 2,048 ports with what belongs to
+  // them are a quarter of a megabyte.
+  [[nodiscard]] bool large() const { return ports.size() > 2048; }
   [[nodiscard]] std::size_t QueueOf(std::uint32_t link, std::uint32_t traffic_class) const {
     return std::size_t{link} * switches_model.classes + traffic_class;
   }

@@ -76,7 +76,7 @@ class Shard {
                          plant.transport.policy.needs_telemetry || faulty_),
         observed_(plant.switches_model.marking || observed_always_),
         source_routed_(plant.forwarding == Forwarding::kSource),
-        large_(plant.ports.size() > kPortsInCache),
+        large_(plant.large()),
         credits_(!plant.lanes.empty()),
         cut_through_(plant.switches_model.cut_through),
         catch_up_(!credits_ && !cut_through_),
@@ -160,8 +160,6 @@ class Shard {
 
  private:
   static constexpr std::int64_t kAlphaOne = 1 << 16;
-  // With what belongs to them, a quarter of a megabyte.
-  static constexpr std::size_t kPortsInCache = 2048;
 
   void Handle(const PacketEvent& event);
   void PrefetchPackets(std::span<const PacketEvent> bucket) const;
