@@ -118,12 +118,19 @@ TEST(BadInput, KeysThatNothingReadsYet) {
   for (const char* assignment :
        {"jobs=[]", "background={}", "packet.window=collectives", "workload.training.parallel.ep=2",
         "workload.training.parallel.etp=2", "workload.training.parallel.cp=2",
-        "cluster.fabric.file=x", "faults=[{target: nic:0/0, kind: fail, at: 1 ms}]"}) {
+        "cluster.fabric.file=x"}) {
     const Outcome outcome = RunWith(assignment);
     EXPECT_EQ(outcome.status, 2) << assignment << "\n" << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr("[TL1")) << assignment;
     EXPECT_THAT(outcome.err, HasSubstr("--set 1:1:")) << assignment;
   }
+}
+
+TEST(BadInput, FaultsThatComeAndGoInAnEngineWithoutThem) {
+  const Outcome outcome = RunWith("faults=[{target: nic:0/0, kind: fail, at: 1 ms}]");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("this fault does not happen [TL1210]"));
+  EXPECT_THAT(outcome.err, HasSubstr("--set 1:1:"));
 }
 
 TEST(BadInput, CollectiveFlags) {
