@@ -7,10 +7,12 @@
 namespace trunkline {
 
 // A barrier for threads that meet every few hundred microseconds: they spin, because to sleep and
-// be woken would cost a good part of that, and give way only to others that need the core.
+// be woken would cost a good part of that. Only who waits long, or where threads are more than
+// cores, sleeps.
 class Meeting {
  public:
-  explicit Meeting(std::uint32_t count) : count_(count) {}
+  explicit Meeting(std::uint32_t count)
+      : count_(count), spins_(count <= std::thread::hardware_concurrency() ? 20'000 : 0) {}
 
   // Returns when all `count` threads have come.
   void Wait() {
@@ -18,16 +20,18 @@ class Meeting {
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == count_) {
       arrived_.store(0, std::memory_order_relaxed);
       round_.fetch_add(1, std::memory_order_release);
+      round_.notify_all();
       return;
     }
-    constexpr int kSpins = 20'000;
-    for (int spin = 0; round_.load(std::memory_order_acquire) == round; ++spin) {
-      if (spin >= kSpins) std::this_thread::yield();
+    for (int spin = 0; spin < spins_; ++spin) {
+      if (round_.load(std::memory_order_acquire) != round) return;
     }
+    round_.wait(round, std::memory_order_acquire);
   }
 
  private:
   std::uint32_t count_;
+  int spins_;
   alignas(64) std::atomic<std::uint32_t> arrived_ = 0;
   alignas(64) std::atomic<std::uint32_t> round_ = 0;
 };
