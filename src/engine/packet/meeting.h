@@ -12,7 +12,7 @@ namespace trunkline {
 class Meeting {
  public:
   explicit Meeting(std::uint32_t count)
-      : count_(count), spins_(count <= std::thread::hardware_concurrency() ? 5'000 : 0) {}
+      : count_(count), spins_(count <= std::thread::hardware_concurrency() ? 20'000 : 0) {}
 
   // Returns when all `count` threads have come.
   void Wait() {
