@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/test_fabrics.h"
 #include "trunkline/base/statistics.h"
@@ -91,30 +92,37 @@ Both RunBoth(const char* pattern, std::uint32_t hosts, std::int64_t bytes) {
   return {star.AsFlows(traffic), star.AsPackets(traffic)};
 }
 
-void ExpectClose(const Both& both, double tolerance) {
-  EXPECT_EQ(both.flow.status, RunStatus::kFinished);
-  EXPECT_EQ(both.packet.status, RunStatus::kFinished);
-  EXPECT_NEAR(both.packet.end.seconds() / both.flow.end.seconds(), 1, tolerance);
-  ASSERT_EQ(both.flow.flows.size(), both.packet.flows.size());
-  for (std::size_t i = 0; i < both.flow.flows.size(); ++i) {
-    EXPECT_NEAR(both.packet.flows[i].delivered.seconds() / both.flow.flows[i].delivered.seconds(),
-                1, tolerance);
-    EXPECT_NEAR(both.packet.flows[i].alone.seconds() / both.flow.flows[i].alone.seconds(), 1,
-                tolerance);
+// The largest part by which packets differ from fluid flows, over the end of the run and every
+// flow's delivery and time alone; more than any tolerance where either did not finish.
+double Difference(const Both& both) {
+  if (both.flow.status != RunStatus::kFinished || both.packet.status != RunStatus::kFinished ||
+      both.flow.flows.size() != both.packet.flows.size()) {
+    return std::numeric_limits<double>::infinity();
   }
+  double most = 0;
+  const auto compare = [&](Time packet, Time flow) {
+    const double part = std::abs(packet.seconds() / flow.seconds() - 1);
+    if (!(part <= most)) most = part;  // a NaN stays, and is within no tolerance
+  };
+  compare(both.packet.end, both.flow.end);
+  for (std::size_t i = 0; i < both.flow.flows.size(); ++i) {
+    compare(both.packet.flows[i].delivered, both.flow.flows[i].delivered);
+    compare(both.packet.flows[i].alone, both.flow.flows[i].alone);
+  }
+  return most;
 }
 
 TEST(TrafficAgreement, LoneFlowsTakeTheSameTime) {
-  ExpectClose(RunBoth("permutation", 2, 2'000'000), 0.01);
-  ExpectClose(RunBoth("permutation", 16, 2'000'000), 0.01);
+  EXPECT_LE(Difference(RunBoth("permutation", 2, 2'000'000)), 0.01);
+  EXPECT_LE(Difference(RunBoth("permutation", 16, 2'000'000)), 0.01);
 }
 
 TEST(TrafficAgreement, AnOutcastSharesItsSenderAlike) {
-  ExpectClose(RunBoth("outcast", 9, 2'000'000), 0.03);
+  EXPECT_LE(Difference(RunBoth("outcast", 9, 2'000'000)), 0.03);
 }
 
 TEST(TrafficAgreement, AnIncastSharesItsReceiverAlike) {
-  ExpectClose(RunBoth("incast", 9, 2'000'000), 0.03);
+  EXPECT_LE(Difference(RunBoth("incast", 9, 2'000'000)), 0.03);
 }
 
 // M/G/1 with processor sharing: at load r every message takes 1 / (1 - r) of its time alone on

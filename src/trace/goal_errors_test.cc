@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 
 #include "trunkline/trace/goal.h"
@@ -25,77 +26,89 @@ std::string TwoRanks(const std::string& first, const std::string& second = "") {
   return "num_ranks 2\nrank 0 {\n" + first + "}\nrank 1 {\n" + second + "}\n";
 }
 
-void ExpectProblem(const std::string& text, const char* code, int line, int column) {
+// A problem's code, line and column.
+struct Place {
+  std::string code;
+  int line = 0;
+  int column = 0;
+  bool operator==(const Place&) const = default;
+  friend void PrintTo(const Place& place, std::ostream* out) {
+    *out << place.code << " at " << place.line << ":" << place.column;
+  }
+};
+
+// Where the only problem of a text is, which must come with a hint.
+Place PlaceOf(const std::string& text) {
   const Diagnostic problem = ProblemOf(text);
-  EXPECT_EQ(problem.code, code) << text;
-  EXPECT_EQ(problem.where.line, line) << Format(problem);
-  EXPECT_EQ(problem.where.column, column) << Format(problem);
-  EXPECT_FALSE(problem.hint.empty());
+  EXPECT_FALSE(problem.hint.empty()) << text;
+  return {std::string(problem.code), static_cast<int>(problem.where.line),
+          static_cast<int>(problem.where.column)};
 }
 
 TEST(GoalText, NamesThePlaceOfWhatItCannotRead) {
-  ExpectProblem("", "TL1720", 1, 1);
-  ExpectProblem("hello", "TL1720", 1, 1);
-  ExpectProblem("num_ranks x\n", "TL1720", 1, 11);
-  ExpectProblem("rank 0 {}\n", "TL1720", 1, 1);
-  ExpectProblem(TwoRanks("sent 8b to 1\n"), "TL1720", 3, 6);
-  ExpectProblem(TwoRanks("a: flush\n"), "TL1720", 3, 4);
-  ExpectProblem(TwoRanks("send 8 to 1\n"), "TL1720", 3, 8);
-  ExpectProblem(TwoRanks("send 8b from 1\n"), "TL1720", 3, 9);
-  ExpectProblem(TwoRanks("calc 8 tag 1\n"), "TL1720", 3, 8);
-  ExpectProblem(TwoRanks("calc -8\n"), "TL1720", 3, 6);
-  ExpectProblem(TwoRanks("calc 8 8\n"), "TL1720", 3, 8);
-  ExpectProblem("num_ranks 1\nrank 0 {\n", "TL1720", 2, 1);
-  ExpectProblem("num_ranks 1\n/* rank 0 {}\n", "TL1720", 2, 1);
+  EXPECT_EQ(PlaceOf(""), (Place{"TL1720", 1, 1}));
+  EXPECT_EQ(PlaceOf("hello"), (Place{"TL1720", 1, 1}));
+  EXPECT_EQ(PlaceOf("num_ranks x\n"), (Place{"TL1720", 1, 11}));
+  EXPECT_EQ(PlaceOf("rank 0 {}\n"), (Place{"TL1720", 1, 1}));
+  EXPECT_EQ(PlaceOf(TwoRanks("sent 8b to 1\n")), (Place{"TL1720", 3, 6}));
+  EXPECT_EQ(PlaceOf(TwoRanks("a: flush\n")), (Place{"TL1720", 3, 4}));
+  EXPECT_EQ(PlaceOf(TwoRanks("send 8 to 1\n")), (Place{"TL1720", 3, 8}));
+  EXPECT_EQ(PlaceOf(TwoRanks("send 8b from 1\n")), (Place{"TL1720", 3, 9}));
+  EXPECT_EQ(PlaceOf(TwoRanks("calc 8 tag 1\n")), (Place{"TL1720", 3, 8}));
+  EXPECT_EQ(PlaceOf(TwoRanks("calc -8\n")), (Place{"TL1720", 3, 6}));
+  EXPECT_EQ(PlaceOf(TwoRanks("calc 8 8\n")), (Place{"TL1720", 3, 8}));
+  EXPECT_EQ(PlaceOf("num_ranks 1\nrank 0 {\n"), (Place{"TL1720", 2, 1}));
+  EXPECT_EQ(PlaceOf("num_ranks 1\n/* rank 0 {}\n"), (Place{"TL1720", 2, 1}));
 }
 
 TEST(GoalText, RefusesNumbersThatOverflow) {
-  ExpectProblem(TwoRanks("calc 8640000000000001\n"), "TL1721", 3, 6);
-  ExpectProblem(TwoRanks("calc 99999999999999999999999999999\n"), "TL1721", 3, 6);
-  ExpectProblem(TwoRanks("send 18446744073709551617b to 1\n"), "TL1721", 3, 6);
-  ExpectProblem(TwoRanks("calc 1 cpu 256\n"), "TL1721", 3, 12);
-  ExpectProblem(TwoRanks("send 1b to 1 tag 4294967295\n"), "TL1721", 3, 18);
+  EXPECT_EQ(PlaceOf(TwoRanks("calc 8640000000000001\n")), (Place{"TL1721", 3, 6}));
+  EXPECT_EQ(PlaceOf(TwoRanks("calc 99999999999999999999999999999\n")), (Place{"TL1721", 3, 6}));
+  EXPECT_EQ(PlaceOf(TwoRanks("send 18446744073709551617b to 1\n")), (Place{"TL1721", 3, 6}));
+  EXPECT_EQ(PlaceOf(TwoRanks("calc 1 cpu 256\n")), (Place{"TL1721", 3, 12}));
+  EXPECT_EQ(PlaceOf(TwoRanks("send 1b to 1 tag 4294967295\n")), (Place{"TL1721", 3, 18}));
 }
 
 TEST(GoalText, RefusesMessagesThatTogetherCannotBeCounted) {
   std::string sends;
   for (int i = 0; i < 1025; ++i) sends += "send 1125899906842624b to 1\n";
-  ExpectProblem(TwoRanks(sends), "TL1721", 3 + 1024, 1);
+  EXPECT_EQ(PlaceOf(TwoRanks(sends)), (Place{"TL1721", 3 + 1024, 1}));
 }
 
 TEST(GoalText, KnowsEveryRankOnce) {
-  ExpectProblem("num_ranks 2\nrank 0 { }\n", "TL1722", 1, 1);
-  ExpectProblem("num_ranks 2\nrank 0 { }\nrank 1 { }\nrank 1 { }\n", "TL1722", 4, 1);
-  ExpectProblem("num_ranks 1\nrank 0 { }\nrank 1 { }\n", "TL1722", 3, 1);
-  ExpectProblem(TwoRanks("send 8b to 2\n"), "TL1722", 3, 1);
-  ExpectProblem("num_ranks 4000000000\nrank 0 { }\n", "TL1722", 1, 11);
-  ExpectProblem("num_ranks 0\n", "TL1722", 1, 11);
+  EXPECT_EQ(PlaceOf("num_ranks 2\nrank 0 { }\n"), (Place{"TL1722", 1, 1}));
+  EXPECT_EQ(PlaceOf("num_ranks 2\nrank 0 { }\nrank 1 { }\nrank 1 { }\n"), (Place{"TL1722", 4, 1}));
+  EXPECT_EQ(PlaceOf("num_ranks 1\nrank 0 { }\nrank 1 { }\n"), (Place{"TL1722", 3, 1}));
+  EXPECT_EQ(PlaceOf(TwoRanks("send 8b to 2\n")), (Place{"TL1722", 3, 1}));
+  EXPECT_EQ(PlaceOf("num_ranks 4000000000\nrank 0 { }\n"), (Place{"TL1722", 1, 11}));
+  EXPECT_EQ(PlaceOf("num_ranks 0\n"), (Place{"TL1722", 1, 11}));
 }
 
 TEST(GoalText, KnowsEveryLabelOnce) {
-  ExpectProblem(TwoRanks("a: calc 1\na requires b\n"), "TL1723", 4, 12);
-  ExpectProblem(TwoRanks("a: calc 1\n", "b: calc 1\nb requires a\n"), "TL1723", 7, 12);
-  ExpectProblem(TwoRanks("a: calc 1\na: calc 2\n"), "TL1724", 4, 1);
+  EXPECT_EQ(PlaceOf(TwoRanks("a: calc 1\na requires b\n")), (Place{"TL1723", 4, 12}));
+  EXPECT_EQ(PlaceOf(TwoRanks("a: calc 1\n", "b: calc 1\nb requires a\n")),
+            (Place{"TL1723", 7, 12}));
+  EXPECT_EQ(PlaceOf(TwoRanks("a: calc 1\na: calc 2\n")), (Place{"TL1724", 4, 1}));
 }
 
 TEST(GoalText, RefusesOperationsThatWaitForEachOther) {
-  ExpectProblem(TwoRanks("a: calc 1\na requires a\n"), "TL1725", 3, 1);
-  ExpectProblem(TwoRanks("a: calc 1\nb: calc 1\nc: calc 1\n"
-                         "b requires a\nc irequires b\nb requires c\n"),
-                "TL1725", 4, 1);
+  EXPECT_EQ(PlaceOf(TwoRanks("a: calc 1\na requires a\n")), (Place{"TL1725", 3, 1}));
+  EXPECT_EQ(PlaceOf(TwoRanks("a: calc 1\nb: calc 1\nc: calc 1\n"
+                             "b requires a\nc irequires b\nb requires c\n")),
+            (Place{"TL1725", 4, 1}));
   EXPECT_EQ(ProblemOf(TwoRanks("a: calc 1\nb: calc 1\na requires b\nb requires a\n")).message,
             "2 operations of rank 0 that wait for each other: line 3, line 4");
 }
 
 TEST(GoalText, RefusesWildcardsAndMessagesToOneself) {
-  ExpectProblem(TwoRanks("recv 8b from -1\n"), "TL1726", 3, 1);
-  ExpectProblem(TwoRanks("a: recv 8b from 1 tag -1\n"), "TL1726", 3, 1);
-  ExpectProblem(TwoRanks("send 8b to 0\n"), "TL1729", 3, 1);
+  EXPECT_EQ(PlaceOf(TwoRanks("recv 8b from -1\n")), (Place{"TL1726", 3, 1}));
+  EXPECT_EQ(PlaceOf(TwoRanks("a: recv 8b from 1 tag -1\n")), (Place{"TL1726", 3, 1}));
+  EXPECT_EQ(PlaceOf(TwoRanks("send 8b to 0\n")), (Place{"TL1729", 3, 1}));
 }
 
 TEST(GoalText, NamesTheMessageThatHasOneEndOnly) {
-  ExpectProblem(TwoRanks("send 8b to 1 tag 4\n"), "TL1727", 3, 1);
-  ExpectProblem(TwoRanks("", "recv 8b from 0 tag 4\n"), "TL1727", 5, 1);
+  EXPECT_EQ(PlaceOf(TwoRanks("send 8b to 1 tag 4\n")), (Place{"TL1727", 3, 1}));
+  EXPECT_EQ(PlaceOf(TwoRanks("", "recv 8b from 0 tag 4\n")), (Place{"TL1727", 5, 1}));
   // Tags tell messages apart, and the second of two is the one too many.
   const auto mixed = ParseGoal(TwoRanks("send 8b to 1 tag 4\n", "recv 8b from 0 tag 5\n"), "f");
   ASSERT_FALSE(mixed);

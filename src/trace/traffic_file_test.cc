@@ -222,7 +222,7 @@ TEST(ConnectionMatrix, ReadsTheSamplesOfHtsim) {
   }
 }
 
-TEST(ConnectionMatrix, CompressedFilesSayWhatToDo) {
+TEST(ConnectionMatrix, CompressedFilesAreRefusedWithARemedy) {
   const Diagnostic error = OnlyError("\x1f\x8b\x08");
   EXPECT_EQ(error.code, "TL1765");
   EXPECT_THAT(error.hint, HasSubstr("gunzip"));
