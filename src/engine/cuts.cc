@@ -2,28 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
+
+#include "engine/disjoint_sets.h"
 
 namespace trunkline {
 namespace {
-
-// Disjoint sets of devices.
-class DisjointSets {
- public:
-  explicit DisjointSets(std::size_t count) : parent_(count) {
-    std::iota(parent_.begin(), parent_.end(), 0U);
-  }
-  std::uint32_t Find(std::uint32_t x) {
-    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
-    return x;
-  }
-  void Unite(std::uint32_t a, std::uint32_t b) { parent_[Find(b)] = Find(a); }
-  [[nodiscard]] std::size_t count() const { return parent_.size(); }
-
- private:
-  std::vector<std::uint32_t> parent_;
-};
 
 std::vector<std::uint32_t> Roots(DisjointSets& sets) {
   std::vector<std::uint32_t> roots(sets.count());

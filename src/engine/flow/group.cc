@@ -1,33 +1,10 @@
 #include "engine/flow/group.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "engine/disjoint_sets.h"
 
 namespace trunkline {
-namespace {
-
-// Disjoint sets of the numbers below a bound.
-class DisjointSets {
- public:
-  explicit DisjointSets(std::size_t count) : parent_(count) {
-    std::iota(parent_.begin(), parent_.end(), 0U);
-  }
-  std::uint32_t Find(std::uint32_t of) {
-    while (parent_[of] != of) of = parent_[of] = parent_[parent_[of]];
-    return of;
-  }
-  // The smaller root stays.
-  void Unite(std::uint32_t a, std::uint32_t b) {
-    a = Find(a);
-    b = Find(b);
-    parent_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  std::vector<std::uint32_t> parent_;
-};
-
-}  // namespace
 
 CollectiveGroups FindGroups(const FlowProblem& problem, const Folding& folding) {
   CollectiveGroups groups;
