@@ -13,7 +13,9 @@ namespace {
 class TraceScenario : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = testing::TempDir() + "trunkline_trace_test";
+    // Tests run side by side: a folder for each.
+    folder_ = testing::TempDir() + "trunkline_trace_test_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
