@@ -118,6 +118,7 @@ std::span<const LinkId> Fabric::out(DeviceId id) const {
 }
 
 std::string Fabric::name(DeviceId id) const {
+  if (const auto own = names_.find(id); own != names_.end()) return own->second;
   const Device& d = device(id);
   if (d.kind == DeviceKind::kHost) return fmt::format(FMT_COMPILE("host-{}"), d.node);
   if (d.kind != DeviceKind::kSwitch) {
@@ -127,13 +128,16 @@ std::string Fabric::name(DeviceId id) const {
 }
 
 std::vector<DeviceId> Fabric::Find(std::string_view name) const {
+  for (const auto& [id, own] : names_) {
+    if (own == name) return {id};
+  }
   auto wanted = ParseInNode(name);
   if (!wanted) wanted = ParseNumbered(name);
   if (!wanted) return {};
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     const Device& d = devices_[i];
     if (d.kind == wanted->kind && d.tier == wanted->tier && d.node == wanted->node &&
-        d.local == wanted->local) {
+        d.local == wanted->local && !names_.contains(DeviceId(i))) {
       return {DeviceId(i)};
     }
   }
@@ -149,6 +153,13 @@ DeviceId FabricBuilder::AddDevice(Device device) {
   TL_CHECK(fabric_.devices_.size() < UINT32_MAX, "too many devices");
   fabric_.devices_.push_back(device);
   return DeviceId(fabric_.devices_.size() - 1);
+}
+
+void FabricBuilder::CopyDevices(const Fabric& fabric) {
+  TL_CHECK(fabric_.devices_.empty(), fabric_.devices_.size());
+  fabric_.devices_ = fabric.devices_;
+  fabric_.torus_ = fabric.torus_;
+  fabric_.names_ = fabric.names_;
 }
 
 LinkId FabricBuilder::AddCable(DeviceId a, DeviceId b, Rate rate, Time latency, LinkKind kind) {
@@ -173,6 +184,11 @@ std::uint32_t FabricBuilder::AddTrunk(std::span<const LinkId> links) {
 void FabricBuilder::SetRate(LinkId link, Rate rate) {
   TL_CHECK(rate > Rate(), rate.bits_per_second());
   fabric_.links_[Index(link)].rate = rate;
+}
+
+void FabricBuilder::SetName(DeviceId device, std::string name) {
+  TL_CHECK(Index(device) < fabric_.devices_.size() && !name.empty(), name);
+  fabric_.names_[device] = std::move(name);
 }
 
 Fabric FabricBuilder::Build() && {

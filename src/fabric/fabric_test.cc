@@ -135,5 +135,22 @@ TEST(Placement, RandomIsAPermutationThatItsSeedAloneDecides) {
   EXPECT_TRUE(std::ranges::equal(first, fabric.endpoints()));
 }
 
+TEST(Fabric, GivesDevicesTheNamesOfTheirFile) {
+  FabricBuilder builder;
+  const DeviceId host = builder.AddDevice({.kind = DeviceKind::kHost, .node = 0});
+  const DeviceId leaf = builder.AddDevice({.kind = DeviceKind::kSwitch, .tier = 1, .local = 0});
+  builder.AddCable(host, leaf, Rate::BitsPerSecond(1'000), Time(), LinkKind::kNetwork);
+  builder.SetName(leaf, "ibsw01");
+  const Fabric fabric = std::move(builder).Build();
+  EXPECT_EQ(fabric.name(leaf), "ibsw01");
+  EXPECT_EQ(fabric.name(host), "host-0");
+  EXPECT_EQ(fabric.Find("ibsw01"), std::vector{leaf});
+  EXPECT_TRUE(fabric.Find("leaf-0").empty());
+
+  FabricBuilder copy;
+  copy.CopyDevices(fabric);
+  EXPECT_EQ(std::move(copy).Build().name(leaf), "ibsw01");
+}
+
 }  // namespace
 }  // namespace trunkline

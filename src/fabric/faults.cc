@@ -57,8 +57,7 @@ std::vector<LinkId> CablesOf(const Fabric& fabric, const std::string& target) {
 Fabric RebuildFabric(const Fabric& fabric, const std::vector<bool>& failed,
                      std::span<const Rate> rates, std::vector<LinkId>& original) {
   FabricBuilder builder;
-  for (std::size_t i = 0; i < fabric.device_count(); ++i)
-    builder.AddDevice(fabric.device(DeviceId(i)));
+  builder.CopyDevices(fabric);
   std::vector<LinkId> moved(fabric.link_count());
   original.clear();
   for (std::size_t i = 0; i < fabric.link_count(); i += 2) {

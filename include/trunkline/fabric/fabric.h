@@ -4,6 +4,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trunkline/base/ids.h"
@@ -21,12 +23,15 @@ enum class LinkKind : std::uint8_t { kNvlink, kXgmi, kC2c, kPcie, kSocket, kNetw
 
 struct Device {
   static constexpr std::uint32_t kNoNode = UINT32_MAX;
+  static constexpr std::uint32_t kNoGroup = UINT32_MAX;
 
   DeviceKind kind = DeviceKind::kHost;
   std::uint8_t tier = 0;         // switches: 1 leaf, 2 spine, 3 core; else 0
   std::uint32_t node = kNoNode;  // the server it sits in, or kNoNode
   std::uint32_t local = 0;       // index among its kind in its node (its tier in the fabric)
   Time latency = {};             // what forwarding a packet through it takes
+  // Switches of a dragonfly: the group it belongs to, which non-minimal routing needs.
+  std::uint32_t group = kNoGroup;
 };
 
 // One direction of a cable or bus.
@@ -76,7 +81,12 @@ class Fabric {
   [[nodiscard]] std::uint32_t endpoints_per_node() const { return endpoints_per_node_; }
   [[nodiscard]] std::uint32_t node_count() const { return node_count_; }
 
-  // The name people use: `gpu:3/5`, `nic:3/5`, `leaf-12`, `spine-0`, `core-7`, `host-9`.
+  // Of a torus, the switches along each dimension: switch `local` sits at the coordinates that are
+  // its digits, the first dimension's the lowest. Empty for any other fabric.
+  [[nodiscard]] std::span<const std::uint32_t> torus() const { return torus_; }
+
+  // The name people use: `gpu:3/5`, `nic:3/5`, `leaf-12`, `spine-0`, `core-7`, `host-9`, or the one
+  // that the file gives which the fabric was read from.
   [[nodiscard]] std::string name(DeviceId id) const;
   // The device of that name (one element), or nothing.
   [[nodiscard]] std::vector<DeviceId> Find(std::string_view name) const;
@@ -89,6 +99,8 @@ class Fabric {
   std::vector<std::uint32_t> out_begin_;
   std::vector<LinkId> out_;
   std::vector<DeviceId> endpoints_;
+  std::vector<std::uint32_t> torus_;
+  std::unordered_map<DeviceId, std::string> names_;  // of devices that have one of their own
   std::uint32_t endpoints_per_node_ = 1;
   std::uint32_t node_count_ = 0;
 };
@@ -99,6 +111,9 @@ class FabricBuilder {
   // Makes room for as many; more may be added.
   void Reserve(std::size_t devices, std::size_t cables);
   DeviceId AddDevice(Device device);
+  // All devices of `fabric` with their names and order, but none of its cables. REQUIRES: none was
+  // added before.
+  void CopyDevices(const Fabric& fabric);
   // Adds both directions; returns the one from `a` to `b`. REQUIRES: a != b, rate > 0, latency >=
   // 0.
   LinkId AddCable(DeviceId a, DeviceId b, Rate rate, Time latency, LinkKind kind);
@@ -106,6 +121,11 @@ class FabricBuilder {
   std::uint32_t AddTrunk(std::span<const LinkId> links);
   // Changes one direction's rate (faults, asymmetric buses). REQUIRES: rate > 0.
   void SetRate(LinkId link, Rate rate);
+  // Gives a device a name of its own. REQUIRES: no other device has it.
+  void SetName(DeviceId device, std::string name);
+  void SetTorus(std::vector<std::uint32_t> switches_along) {
+    fabric_.torus_ = std::move(switches_along);
+  }
   [[nodiscard]] Fabric Build() &&;
 
  private:
