@@ -9,6 +9,7 @@
 #include <cctype>
 #include <functional>
 
+#include "cli/fabric_verbs.h"
 #include "cli/version.h"
 #include "trunkline/collective/primitive.h"
 #include "trunkline/fabric/build.h"
@@ -19,7 +20,6 @@ namespace {
 // Named by the contract of the command line; refused until the layer below exists.
 constexpr std::array kLater = {"plan", "sweep",   "calibrate", "diagnose",
                                "exec", "convert", "validate",  "report"};
-constexpr std::array kLaterVerbs = {"cost", "check", "advise", "import", "export"};
 
 // Adds "key=<value of the flag>" as an assignment labelled with the flag, when it is given.
 void Assign(CLI::App& app, std::vector<Assignment>& assignments, const std::string& flag,
@@ -137,6 +137,12 @@ void DefineFabric(CLI::App& root, FabricCommand& fabric) {
                  "[show|path|analyse|compare] SPEC…; SPEC is a scenario file or kind:key=value,…")
       ->required();
   AddSet(app, fabric.assignments);
+  for (const FabricOption& option : kFabricOptions) {
+    app.add_option_function<std::string>(
+        option.flag,
+        [&fabric, &option](const std::string& value) { fabric.options[option.flag] = value; },
+        fmt::format("{} ({})", option.help, option.verbs));
+  }
   app.add_flag("--json", fabric.json, "Print one JSON document instead of text");
   app.footer(
       "Examples:\n"
@@ -206,11 +212,6 @@ Result<void> CheckWords(const CLI::App& app, const std::vector<std::string>& arg
   if (std::ranges::find(kLater, command) != kLater.end()) {
     return Error("TL1003", fmt::format("`trunkline {}` comes later", command),
                  "run, collective, fabric, catalog and explain are here now");
-  }
-  if (command == "fabric" && arguments.size() > 1 &&
-      std::ranges::find(kLaterVerbs, arguments[1]) != kLaterVerbs.end()) {
-    return Error("TL1003", fmt::format("`trunkline fabric {}` comes later", arguments[1]),
-                 "show, path, analyse and compare are here now");
   }
   const std::vector<std::string> flags = FlagNames(*app.get_subcommand(command));
   for (const std::string& argument : arguments) {

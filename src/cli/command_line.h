@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -51,6 +52,7 @@ struct CollectiveCommand {
 struct FabricCommand {
   std::vector<std::string> arguments;  // [verb] SPEC…, names of devices
   std::vector<Assignment> assignments;
+  std::map<std::string, std::string> options;  // flags of single verbs, as given
   bool json = false;
 };
 

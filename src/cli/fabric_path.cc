@@ -1,0 +1,22 @@
+#include "cli/console.h"
+#include "cli/fabric_verbs.h"
+#include "trunkline/report/fabric_report.h"
+
+namespace trunkline {
+
+int FabricPath(const FabricCommand& command, std::span<const std::string> words) {
+  const auto subject = LoadFabric(words[0], command.assignments);
+  if (!subject) {
+    PrintDiagnostics(subject.error());
+    return kExitUsage;
+  }
+  const auto paths = ComparePaths(subject->built->fabric, subject->routing, words[1], words[2]);
+  if (!paths) {
+    PrintDiagnostics(paths.error());
+    return kExitUsage;
+  }
+  PrintResult(command.json ? RenderPathJson(*paths) : RenderPathText(*paths));
+  return kExitDone;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "trunkline/fabric/build.h"
+#include "trunkline/fabric/route.h"
+
+// The verbs of `trunkline fabric`, one file each. A new one is its file, a line in `kVerbs` of
+// fabric_command.cc and, for flags of its own, lines in `kFabricOptions`.
+namespace trunkline {
+
+// A flag with a value that only some verbs read.
+struct FabricOption {
+  const char* flag;  // "--prices"
+  const char* verbs;
+  const char* help;
+};
+// command_line.cc offers these to the parser; which of them a verb reads stands in `kVerbs`.
+inline constexpr std::array<FabricOption, 0> kFabricOptions = {};
+
+// What a verb is to work on: what was built, and how it is routed.
+struct FabricSubject {
+  std::shared_ptr<const BuiltFabric> built;
+  RoutingPolicy routing = RoutingPolicy::kAdaptive;
+};
+
+// The fabric of `kind:key=value,…` or of a scenario file.
+[[nodiscard]] Result<FabricSubject> LoadFabric(const std::string& spec,
+                                               const std::vector<Assignment>& assignments);
+
+// `words` are what follows the verb; each prints and returns the exit status.
+int FabricShow(const FabricCommand& command, std::span<const std::string> words);
+int FabricPath(const FabricCommand& command, std::span<const std::string> words);
+int FabricCompare(const FabricCommand& command, std::span<const std::string> words);
+
+}  // namespace trunkline
