@@ -91,7 +91,7 @@ inline constexpr double kMaxSwitches = 65'536;
 inline constexpr double kMaxCables = 4e6;
 inline constexpr double kMaxDevices = 4e6;  // in nodes
 // Routing keeps one record per destination and switch.
-inline constexpr double kMaxRoutingRecords = 1.5e8;
+inline constexpr double kMaxRoutingRecords = 3e8;
 inline constexpr std::int64_t kMaxRadix = 4096;
 // In bits per second: of one cable, and of all directions of all cables together.
 inline constexpr double kMaxRate = 1e13;
