@@ -76,6 +76,10 @@ struct Builder {
 [[nodiscard]] const Builder& FatTreeBuilder();
 [[nodiscard]] const Builder& RailOptimizedBuilder();
 [[nodiscard]] const Builder& DragonflyBuilder();
+[[nodiscard]] const Builder& DragonflyPlusBuilder();
+[[nodiscard]] const Builder& SlimFlyBuilder();
+[[nodiscard]] const Builder& TorusBuilder();
+[[nodiscard]] const Builder& FullMeshBuilder();
 
 // Every builder, in the order in which they are listed to people.
 [[nodiscard]] std::span<const Builder* const> Builders();
@@ -99,7 +103,11 @@ inline constexpr double kMaxTotalRate = 4e18;
 
 // TL1404.
 [[nodiscard]] std::unexpected<Diagnostics> TooManyEnds(double ends);
+[[nodiscard]] std::unexpected<Diagnostics> TooManySwitches(double switches);
 
+// A key that is one number, from 1.
+[[nodiscard]] FabricKey CountKey(const char* name, const char* fallback, const char* summary,
+                                 double most = kMaxRadix);
 // Keys that several kinds share.
 [[nodiscard]] FabricKey LinkKey();
 [[nodiscard]] FabricKey UplinkKey();

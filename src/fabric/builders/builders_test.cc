@@ -1,13 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 
 #include "base/yaml_reader.h"
-#include "trunkline/fabric/analysis.h"
+#include "fabric/builders/testing.h"
 #include "trunkline/fabric/build.h"
 
 namespace trunkline {
@@ -15,51 +13,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-struct Counts {
-  std::size_t nodes = 0;
-  std::size_t gpus = 0;
-  std::array<std::size_t, 4> switches{};  // by tier
-  std::size_t host_cables = 0;
-  std::size_t switch_cables = 0;
-};
-
-Counts CountsOf(const Fabric& fabric) {
-  Counts counts{.nodes = fabric.node_count()};
-  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
-    const Device& device = fabric.device(DeviceId(i));
-    counts.gpus += device.kind == DeviceKind::kGpu;
-    if (device.kind == DeviceKind::kSwitch) ++counts.switches.at(device.tier);
-  }
-  for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
-    const Link& link = fabric.link(LinkId(i));
-    if (link.kind != LinkKind::kNetwork) continue;
-    const bool host = fabric.device(link.from).kind != DeviceKind::kSwitch ||
-                      fabric.device(link.to).kind != DeviceKind::kSwitch;
-    ++(host ? counts.host_cables : counts.switch_cables);
-  }
-  return counts;
-}
-
-Result<BuiltFabric> TryBuild(const std::string& text) {
-  const auto spec = ParseFabricSpec(text);
-  if (!spec) return std::unexpected(spec.error());
-  return BuildFabric(*spec);
-}
-
-BuiltFabric Build(const std::string& text) {
-  auto built = TryBuild(text);
-  EXPECT_TRUE(built.has_value()) << text << "\n" << (built ? "" : Format(built.error().front()));
-  return built ? *std::move(built) : BuiltFabric();
-}
-
-Counts Count(const std::string& text) { return CountsOf(Build(text).fabric); }
-
-std::string ErrorOf(const std::string& text) {
-  const auto built = TryBuild(text);
-  EXPECT_FALSE(built.has_value()) << text;
-  return built ? "" : Format(built.error().front());
-}
 
 // The rows of ../shared/reference/NAME.json, or nothing where it is absent.
 std::optional<YamlDocument> Reference(const std::string& name) {
@@ -310,100 +263,6 @@ TEST(SimGrid, DragonflyGoesThroughTheOneLinkBetweenTwoGroups) {
   const auto global = built.fabric.Find("leaf-3");
   EXPECT_EQ(built.fabric.link(built.fabric.out(global[0]).back()).rate,
             Rate::GigabitsPerSecond(1600));
-}
-
-TEST(Dragonfly, HasTheCountsOfItsFormulas) {
-  // g a p ends, g a (a - 1) / 2 local and g (g - 1) / 2 global links.
-  const Counts counts = Count("dragonfly:groups=9,routers=32,ends=16");
-  EXPECT_EQ(counts.nodes, 9U * 32 * 16);
-  EXPECT_EQ(counts.switch_cables, 9U * 32 * 31 / 2 + 9 * 8 / 2);
-}
-
-// Global cables between every two groups, by pair.
-std::map<std::pair<std::uint32_t, std::uint32_t>, int> GlobalCables(const Fabric& fabric) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, int> cables;
-  for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
-    const std::uint32_t from = fabric.device(fabric.link(LinkId(i)).from).group;
-    const std::uint32_t to = fabric.device(fabric.link(LinkId(i)).to).group;
-    if (from == Device::kNoGroup || to == Device::kNoGroup || from == to) continue;
-    ++cables[std::minmax(from, to)];
-  }
-  return cables;
-}
-
-// Cables of the switch with the most of them.
-std::size_t MostPorts(const Fabric& fabric) {
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
-    if (fabric.device(DeviceId(i)).kind != DeviceKind::kSwitch) continue;
-    most = std::max(most, fabric.out(DeviceId(i)).size());
-  }
-  return most;
-}
-
-TEST(Dragonfly, OfPAHGJoinsEveryTwoGroupsByOneCable) {
-  // Kim et al., ISCA 2008: N = ap(ah + 1), radix p + a + h - 1. The 1,056 ends of the papers.
-  const BuiltFabric built = Build("dragonfly:p=4,a=8,h=4,g=33");
-  const Counts counts = CountsOf(built.fabric);
-  EXPECT_EQ(counts.nodes, 1056U);
-  EXPECT_EQ(counts.switches[1], 264U);
-  EXPECT_EQ(counts.switch_cables, 33U * 8 * 7 / 2 + 33 * 32 / 2);
-  EXPECT_EQ(MostPorts(built.fabric), 4U + 8 + 4 - 1);
-  const auto cables = GlobalCables(built.fabric);
-  EXPECT_EQ(cables.size(), 33U * 32 / 2);
-  for (const auto& [pair, count] : cables) EXPECT_EQ(count, 1);
-  EXPECT_EQ(CountHops(built.fabric).diameter_switches, 4U);
-}
-
-TEST(Dragonfly, TakesBalancedNumbersWhereKeysAreAbsent) {
-  const Counts counts = Count("dragonfly:h=2");
-  EXPECT_EQ(counts.nodes, 72U);
-  EXPECT_EQ(counts.switches[1], 36U);
-}
-
-TEST(Dragonfly, SpreadsGlobalCablesEvenlyOverFewerGroups) {
-  // 16 global ports a group: for 4 others four cables each, for 5 others three and one port over.
-  for (const auto& [pair, count] : GlobalCables(Build("dragonfly:a=4,h=4,g=5").fabric)) {
-    EXPECT_EQ(count, 4);
-  }
-  for (int groups : {2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}) {
-    const BuiltFabric built = Build("dragonfly:a=4,h=4,p=2,g=" + std::to_string(groups));
-    const auto cables = GlobalCables(built.fabric);
-    ASSERT_EQ(cables.size(), static_cast<std::size_t>(groups * (groups - 1) / 2));
-    const int each = 16 / (groups - 1);
-    const int left = 16 % (groups - 1);
-    int total = 0;
-    for (const auto& [pair, count] : cables) {
-      EXPECT_GE(count, each) << groups;
-      EXPECT_LE(count, each + 1) << groups;
-      total += count;
-    }
-    // An odd number of ports over in an odd number of groups leaves one free in each.
-    const int used = 16 - (left % 2 == 1 && groups % 2 == 1 ? 1 : 0);
-    EXPECT_EQ(2 * total, groups * used) << groups;
-    EXPECT_EQ(MostPorts(built.fabric), 2U + 3 + 4) << groups;
-  }
-}
-
-TEST(Dragonfly, OfDeepSeeksTableHasItsCounts) {
-  // Insights into DeepSeek-V3 (ISCA 2025), table 3: 511 groups of radix 64, all ports in use.
-  const Counts counts = Count("dragonfly:p=16,a=32,h=16,g=511");
-  EXPECT_EQ(counts.nodes, 261'632U);
-  EXPECT_EQ(counts.switches[1], 16'352U);
-  EXPECT_EQ(counts.switch_cables, 384'272U);
-}
-
-TEST(Dragonfly, RefusesWhatItCannotJoinAndSaysWhatWorks) {
-  EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4,h=2,g=10"), HasSubstr("at most g=a*h+1=9"));
-  EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4,h=2,g=10"), HasSubstr("h=3 or a=5"));
-  EXPECT_TRUE(TryBuild("dragonfly:p=1,a=4,h=3,g=10"));
-  EXPECT_TRUE(TryBuild("dragonfly:p=1,a=5,h=2,g=10"));
-  EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4,groups=3"), HasSubstr("both say the shape"));
-  EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4"), HasSubstr("needs h"));
-  EXPECT_THAT(ErrorOf("dragonfly"), HasSubstr("write h=4"));
-  EXPECT_THAT(ErrorOf("dragonfly:h=2,nodes=73"), HasSubstr("nodes=72 at most"));
-  EXPECT_THAT(ErrorOf("dragonfly:h=1,p=1,a=1,node=dgx-h100"), HasSubstr("a router needs 8 ends"));
-  EXPECT_THAT(ErrorOf("dragonfly:h=4096,a=4096"), HasSubstr("TL1404"));
 }
 
 TEST(Build, RadixTooSmallNamesTheSmallestThatWorks) {

@@ -78,4 +78,9 @@ std::unexpected<Diagnostics> TooManyEnds(double ends) {
                fmt::format("at most {:.0f} NICs are supported", kMaxEnds));
 }
 
+std::unexpected<Diagnostics> TooManySwitches(double switches) {
+  return Error("TL1404", fmt::format("the fabric is too large: {:.7g} switches", switches),
+               fmt::format("at most {:.0f} switches are supported", kMaxSwitches));
+}
+
 }  // namespace trunkline

@@ -7,8 +7,11 @@
 namespace trunkline {
 namespace {
 
-constexpr std::array kMakers = {&SingleSwitchBuilder, &TreeBuilder,          &ClosBuilder,
-                                &FatTreeBuilder,      &RailOptimizedBuilder, &DragonflyBuilder};
+constexpr std::array kMakers = {
+    &SingleSwitchBuilder,  &TreeBuilder,      &ClosBuilder,          &FatTreeBuilder,
+    &RailOptimizedBuilder, &DragonflyBuilder, &DragonflyPlusBuilder, &SlimFlyBuilder,
+    &TorusBuilder,         &FullMeshBuilder,
+};
 
 }  // namespace
 
@@ -41,6 +44,10 @@ std::unexpected<Diagnostics> UnknownKind(const std::string& kind) {
   return Error("TL1401", fmt::format("unknown kind of fabric '{}'", kind),
                close.empty() ? fmt::format("known: {}", fmt::join(names, ", "))
                              : fmt::format("did you mean '{}'?", close));
+}
+
+FabricKey CountKey(const char* name, const char* fallback, const char* summary, double most) {
+  return {name, FabricKey::Type::kCount, 1, most, fallback, summary};
 }
 
 FabricKey LinkKey() {

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fabric/builders/global_cables.h"
+#include "fabric/builders/switch_graph.h"
+
+namespace trunkline {
+namespace {
+
+// Groups of leaves and spines, each leaf cabled to each spine of its group; the spines' global
+// cables join the groups (Shpiner, Haramaty, Eliad, Zdornov, Gafni, Zahavi: Dragonfly+: Low Cost
+// Topology for Scaling Datacenters, HiPINEB 2017).
+struct Shape {
+  std::uint32_t leaves = 1;  // of a group
+  std::uint32_t spines = 1;  // of a group
+  std::uint32_t ends = 1;    // of a leaf
+  std::uint32_t ports = 1;   // global ones of a spine
+  std::uint32_t groups = 1;
+  Rate uplink;
+  Rate global;
+
+  [[nodiscard]] GlobalWiring wiring() const { return {groups, spines, ports}; }
+};
+
+void Cable(const Shape& shape, const SwitchGraph::AddCable& cable) {
+  const std::uint32_t first_spine = shape.groups * shape.leaves;
+  const std::vector<GlobalCable> globals = GlobalCables(shape.wiring());
+  for (std::uint32_t group = 0; group < shape.groups; ++group) {
+    const std::uint32_t spines = first_spine + group * shape.spines;
+    for (std::uint32_t leaf = 0; leaf < shape.leaves; ++leaf) {
+      for (std::uint32_t spine = 0; spine < shape.spines; ++spine) {
+        cable(group * shape.leaves + leaf, spines + spine, shape.uplink);
+      }
+    }
+    for (const GlobalCable& global : globals) {
+      if (2 * global.offset == shape.groups && group >= global.offset) continue;
+      const std::uint32_t other = (group + global.offset) % shape.groups;
+      cable(spines + global.from, first_spine + other * shape.spines + global.to, shape.global);
+    }
+  }
+}
+
+Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+  if (!parameters.Has("h")) {
+    return parameters.Fail("nodes", "TL1405", "a Dragonfly+ needs h",
+                           "write h=4, say: p=4, leaves=4, spines=4, g=17 follow, each if absent");
+  }
+  Shape shape{.ports = parameters.Count("h", 1),
+              .uplink = parameters.uplink(),
+              .global = parameters.link() * parameters.Count("global", 1)};
+  shape.leaves = parameters.Count("leaves", shape.ports);
+  shape.spines = parameters.Count("spines", shape.ports);
+  shape.ends = parameters.Count("p", shape.ports);
+  const auto groups = ReadGroups(parameters, shape.wiring(), "g", "spines", "h");
+  if (!groups) return std::unexpected(groups.error());
+  shape.groups = *groups;
+  const double leaves = static_cast<double>(shape.groups) * shape.leaves;
+  const double spines = static_cast<double>(shape.groups) * shape.spines;
+  if (leaves + spines > kMaxSwitches) return TooManySwitches(leaves + spines);
+
+  SwitchGraph graph;
+  graph.summary = fmt::format(
+      "{} groups of {} leaves of {} ends and {} spines of {} global cables; {}", shape.groups,
+      shape.leaves, shape.ends, shape.spines, shape.ports, shape.wiring().Description());
+  graph.leaves = static_cast<std::uint32_t>(leaves);
+  graph.spines = static_cast<std::uint32_t>(spines);
+  graph.ends = shape.ends;
+  graph.groups = shape.groups;
+  graph.cables = leaves * shape.spines + static_cast<double>(shape.wiring().cables());
+  graph.cable = [shape](const SwitchGraph::AddCable& cable) { Cable(shape, cable); };
+  return PlanSwitchGraph(parameters, std::move(graph));
+}
+
+}  // namespace
+
+const Builder& DragonflyPlusBuilder() {
+  static const Builder builder = {
+      {"dragonfly-plus",
+       "groups of leaves and spines, groups joined by the spines' global cables, spread evenly",
+       {CountKey("h", "required", "global cables of a spine"), CountKey("p", "h", "NICs of a leaf"),
+        CountKey("leaves", "h", "leaves of a group"), CountKey("spines", "h", "spines of a group"),
+        CountKey("g", "spines h + 1", "groups", kMaxSwitches),
+        CountKey("global", "1", "rate of a global cable, as a multiple of link", 256), LinkKey(),
+        UplinkKey()}},
+      Plan};
+  return builder;
+}
+
+}  // namespace trunkline

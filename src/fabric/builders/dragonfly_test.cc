@@ -1,0 +1,133 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "fabric/builders/testing.h"
+#include "trunkline/fabric/analysis.h"
+
+namespace trunkline {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Dragonfly, HasTheCountsOfItsFormulas) {
+  // g a p ends, g a (a - 1) / 2 local and g (g - 1) / 2 global links.
+  const Counts counts = Count("dragonfly:groups=9,routers=32,ends=16");
+  EXPECT_EQ(counts.nodes, 9U * 32 * 16);
+  EXPECT_EQ(counts.switch_cables, 9U * 32 * 31 / 2 + 9 * 8 / 2);
+}
+
+// Global cables between every two groups, by pair.
+std::map<std::pair<std::uint32_t, std::uint32_t>, int> GlobalCables(const Fabric& fabric) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, int> cables;
+  for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
+    const std::uint32_t from = fabric.device(fabric.link(LinkId(i)).from).group;
+    const std::uint32_t to = fabric.device(fabric.link(LinkId(i)).to).group;
+    if (from == Device::kNoGroup || to == Device::kNoGroup || from == to) continue;
+    ++cables[std::minmax(from, to)];
+  }
+  return cables;
+}
+
+TEST(Dragonfly, OfPAHGJoinsEveryTwoGroupsByOneCable) {
+  // Kim et al., ISCA 2008: N = ap(ah + 1), radix p + a + h - 1. The 1,056 ends of the papers.
+  const BuiltFabric built = Build("dragonfly:p=4,a=8,h=4,g=33");
+  const Counts counts = CountsOf(built.fabric);
+  EXPECT_EQ(counts.nodes, 1056U);
+  EXPECT_EQ(counts.switches[1], 264U);
+  EXPECT_EQ(counts.switch_cables, 33U * 8 * 7 / 2 + 33 * 32 / 2);
+  EXPECT_EQ(MostPorts(built.fabric), 4U + 8 + 4 - 1);
+  const auto cables = GlobalCables(built.fabric);
+  EXPECT_EQ(cables.size(), 33U * 32 / 2);
+  for (const auto& [pair, count] : cables) EXPECT_EQ(count, 1);
+  EXPECT_EQ(CountHops(built.fabric).diameter_switches, 4U);
+}
+
+TEST(Dragonfly, TakesBalancedNumbersWhereKeysAreAbsent) {
+  const Counts counts = Count("dragonfly:h=2");
+  EXPECT_EQ(counts.nodes, 72U);
+  EXPECT_EQ(counts.switches[1], 36U);
+}
+
+TEST(Dragonfly, SpreadsGlobalCablesEvenlyOverFewerGroups) {
+  // 16 global ports a group: for 4 others four cables each, for 5 others three and one port over.
+  for (const auto& [pair, count] : GlobalCables(Build("dragonfly:a=4,h=4,g=5").fabric)) {
+    EXPECT_EQ(count, 4);
+  }
+  for (int groups : {2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}) {
+    const BuiltFabric built = Build("dragonfly:a=4,h=4,p=2,g=" + std::to_string(groups));
+    const auto cables = GlobalCables(built.fabric);
+    ASSERT_EQ(cables.size(), static_cast<std::size_t>(groups * (groups - 1) / 2));
+    const int each = 16 / (groups - 1);
+    const int left = 16 % (groups - 1);
+    int total = 0;
+    for (const auto& [pair, count] : cables) {
+      EXPECT_GE(count, each) << groups;
+      EXPECT_LE(count, each + 1) << groups;
+      total += count;
+    }
+    // An odd number of ports over in an odd number of groups leaves one free in each.
+    const int used = 16 - (left % 2 == 1 && groups % 2 == 1 ? 1 : 0);
+    EXPECT_EQ(2 * total, groups * used) << groups;
+    EXPECT_EQ(MostPorts(built.fabric), 2U + 3 + 4) << groups;
+  }
+}
+
+TEST(Dragonfly, OfDeepSeeksTableHasItsCounts) {
+  // Insights into DeepSeek-V3 (ISCA 2025), table 3: 511 groups of radix 64, all ports in use.
+  const Counts counts = Count("dragonfly:p=16,a=32,h=16,g=511");
+  EXPECT_EQ(counts.nodes, 261'632U);
+  EXPECT_EQ(counts.switches[1], 16'352U);
+  EXPECT_EQ(counts.switch_cables, 384'272U);
+}
+
+TEST(Dragonfly, RefusesWhatItCannotJoinAndSaysWhatWorks) {
+  EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4,h=2,g=10"), HasSubstr("at most g=9"));
+  EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4,h=2,g=10"), HasSubstr("h=3 or a=5"));
+  EXPECT_TRUE(TryBuild("dragonfly:p=1,a=4,h=3,g=10"));
+  EXPECT_TRUE(TryBuild("dragonfly:p=1,a=5,h=2,g=10"));
+  EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4,groups=3"), HasSubstr("both say the shape"));
+  EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4"), HasSubstr("needs h"));
+  EXPECT_THAT(ErrorOf("dragonfly"), HasSubstr("write h=4"));
+  EXPECT_THAT(ErrorOf("dragonfly:h=2,nodes=73"), HasSubstr("nodes=72 at most"));
+  EXPECT_THAT(ErrorOf("dragonfly:h=1,p=1,a=1,node=dgx-h100"), HasSubstr("a node needs 8 places"));
+  EXPECT_THAT(ErrorOf("dragonfly:h=4096,a=4096"), HasSubstr("TL1404"));
+}
+
+// Shpiner et al. 2017: of switches of radix 2h, h^2 ends a group and h^2 + 1 groups.
+TEST(DragonflyPlus, OfOneRadixHasTheCountsOfItsFormulas) {
+  for (std::size_t h : {1U, 2U, 3U, 4U, 5U}) {
+    const BuiltFabric built = Build("dragonfly-plus:h=" + std::to_string(h));
+    const Counts counts = CountsOf(built.fabric);
+    const std::size_t groups = h * h + 1;
+    EXPECT_EQ(counts.nodes, groups * h * h);
+    EXPECT_EQ(counts.switches[1], groups * h);
+    EXPECT_EQ(counts.switches[2], groups * h);
+    EXPECT_EQ(counts.switch_cables, groups * h * h + groups * (groups - 1) / 2);
+    EXPECT_EQ(MostPorts(built.fabric), 2 * h);
+  }
+}
+
+TEST(DragonflyPlus, GoesFromLeafToLeafOfAnotherGroupByTwoSpines) {
+  const HopStatistics hops = CountHops(Build("dragonfly-plus:h=3").fabric);
+  EXPECT_EQ(hops.diameter_switches, 4U);
+  EXPECT_EQ(hops.unreachable, 0);
+}
+
+TEST(DragonflyPlus, SpreadsGlobalCablesEvenlyOverFewerGroups) {
+  // Four spines of three cables: 12 ports for 3 others.
+  for (const auto& [pair, count] :
+       GlobalCables(Build("dragonfly-plus:h=3,spines=4,leaves=6,p=2,g=4").fabric)) {
+    EXPECT_EQ(count, 4);
+  }
+  EXPECT_THAT(ErrorOf("dragonfly-plus:h=3,spines=4,g=14"),
+              HasSubstr("at most g=13; 14 groups need h=4 or spines=5"));
+  EXPECT_THAT(ErrorOf("dragonfly-plus:p=2"), HasSubstr("needs h"));
+}
+
+}  // namespace
+}  // namespace trunkline

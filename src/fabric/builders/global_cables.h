@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/builders/builder.h"
+
+// How the groups of a dragonfly are joined.
+namespace trunkline {
+
+// Every group has `routers` switches of `ports` global cables each. These are numbered router by
+// router and lead to the groups 1, 2 … g - 1 further on (modulo g), round after round: with
+// g = routers x ports + 1 this is the palm tree arrangement (Camarero, Vallejo, Beivide:
+// Topological Characterization of Hamming and Dragonfly Networks, TACO 2014). Rounds that fill are
+// one cable more between every two groups. The ports left over by the last lead to the nearest
+// groups, equally many on either side, and where their number is odd also to the group opposite if
+// g is even (a port of each group stays free if it is odd).
+struct GlobalWiring {
+  std::uint32_t groups = 1;
+  std::uint32_t routers = 1;
+  std::uint32_t ports = 1;
+
+  [[nodiscard]] std::uint64_t cables() const;
+  // "one cable between every two groups", and the like.
+  [[nodiscard]] std::string Description() const;
+};
+
+// From router `from` of group i to router `to` of group i + offset (modulo g), for every i; but for
+// i < g / 2 only where the offset is g / 2.
+struct GlobalCable {
+  std::uint32_t offset = 0;
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+};
+[[nodiscard]] std::vector<GlobalCable> GlobalCables(const GlobalWiring& wiring);
+
+// Reads the number of groups from `key`, as many as can be joined where it is absent. TL1405 when
+// they cannot, with the numbers of `routers_key` and `ports_key` that would do; TL1404.
+[[nodiscard]] Result<std::uint32_t> ReadGroups(const FabricParameters& parameters,
+                                               const GlobalWiring& wiring, const char* key,
+                                               const char* routers_key, const char* ports_key);
+
+}  // namespace trunkline

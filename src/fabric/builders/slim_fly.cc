@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fabric/builders/galois_field.h"
+#include "fabric/builders/switch_graph.h"
+
+namespace trunkline {
+namespace {
+
+// Of 2q^2 switches, as many as are supported.
+constexpr std::uint32_t kMaxOrder = 181;
+
+// The graphs of McKay, Miller, Širáň (1998) as Besta and Hoefler use them: Slim Fly: A Cost
+// Effective Low-Diameter Network Topology (SC14), section II-B; the sets of generators by Hafner:
+// Geometric realisation of the graphs of McKay-Miller-Širáň (2004). Switches are (0, x, y) and
+// (1, m, c) over the field of q = 4w + delta elements:
+//   (0, x, y) ~ (0, x, y') where y - y' is in `columns`
+//   (1, m, c) ~ (1, m, c') where c - c' is in `rows`
+//   (0, x, y) ~ (1, m, c)  where y = m x + c
+struct Generators {
+  std::vector<std::uint32_t> columns;
+  std::vector<std::uint32_t> rows;
+};
+
+bool IsOrder(std::uint32_t q) { return q >= 3 && q % 4 != 2 && GaloisField::Make(q); }
+
+// Powers of a primitive element. Even and odd ones; where -1 is an odd power (delta = -1), the
+// upper half of either changes over, so that a set has the negative of each of its elements.
+Generators GeneratorsOf(const GaloisField& field) {
+  const std::uint32_t q = field.size();
+  Generators generators;
+  if (q % 4 != 3) {
+    const std::uint32_t each = q / 2;  // q even: the last of the odd powers is 1
+    for (std::uint32_t i = 0; i < each; ++i) {
+      generators.columns.push_back(field.Power(2 * i));
+      generators.rows.push_back(field.Power(2 * i + 1));
+    }
+    return generators;
+  }
+  const std::uint32_t w = (q + 1) / 4;
+  for (std::uint32_t i = 0; i < w; ++i) {
+    for (const std::uint32_t power : {2 * i, 2 * w - 1 + 2 * i}) {
+      generators.columns.push_back(field.Power(power));
+      generators.rows.push_back(field.Power(power + 1));
+    }
+  }
+  return generators;
+}
+
+void Cable(std::uint32_t q, Rate rate, const SwitchGraph::AddCable& cable) {
+  const GaloisField field = *GaloisField::Make(q);
+  const Generators generators = GeneratorsOf(field);
+  const auto column = [q](std::uint32_t x, std::uint32_t y) { return x * q + y; };
+  const auto row = [q](std::uint32_t m, std::uint32_t c) { return (q + m) * q + c; };
+  for (std::uint32_t a = 0; a < q; ++a) {
+    for (std::uint32_t b = 0; b < q; ++b) {
+      for (const std::uint32_t step : generators.columns) {
+        if (const std::uint32_t to = field.Add(b, step); b < to) {
+          cable(column(a, b), column(a, to), rate);
+        }
+      }
+      for (const std::uint32_t step : generators.rows) {
+        if (const std::uint32_t to = field.Add(b, step); b < to) {
+          cable(row(a, b), row(a, to), rate);
+        }
+      }
+      for (std::uint32_t x = 0; x < q; ++x) {
+        cable(column(x, field.Add(field.Multiply(a, x), b)), row(a, b), rate);
+      }
+    }
+  }
+}
+
+std::uint32_t NetworkRadix(std::uint32_t q) {
+  return q % 4 == 1 ? (3 * q - 1) / 2 : q % 4 == 3 ? (3 * q + 1) / 2 : 3 * q / 2;
+}
+
+std::uint32_t EndsOf(const FabricParameters& parameters, std::uint32_t q) {
+  return parameters.Count("p", (NetworkRadix(q) + 1) / 2);
+}
+
+// The order that the user gives, or the least whose network has room for the nodes.
+Result<std::uint32_t> ReadOrder(const FabricParameters& parameters) {
+  if (!parameters.Has("q")) {
+    if (parameters.nodes() == 0) {
+      return parameters.Fail("q", "TL1405", "a Slim Fly needs q, or a number of nodes",
+                             "write q=5, or nodes=200");
+    }
+    for (std::uint32_t q = 3; q <= kMaxOrder; ++q) {
+      const double room = 2.0 * q * q * EndsOf(parameters, q);
+      if (room >= parameters.ends(parameters.nodes()) && IsOrder(q)) return q;
+    }
+    return parameters.Fail("p", "TL1404", "no Slim Fly of so few NICs a switch is large enough",
+                           fmt::format("up to q={} is supported: raise p", kMaxOrder));
+  }
+  const std::uint32_t q = parameters.Count("q", 3);
+  if (IsOrder(q)) return q;
+  std::uint32_t below = q - 1;
+  while (below >= 3 && !IsOrder(below)) --below;
+  std::uint32_t above = std::max(q + 1, 3U);
+  while (above <= kMaxOrder && !IsOrder(above)) ++above;
+  std::string nearest = below >= 3 ? fmt::format("q={}", below) : "";
+  if (above <= kMaxOrder) nearest += fmt::format("{}q={}", nearest.empty() ? "" : " or ", above);
+  return parameters.Fail("q", "TL1405",
+                         fmt::format("there is no Slim Fly of q = {}: q is a power of a prime, and "
+                                     "4w - 1, 4w or 4w + 1",
+                                     q),
+                         "the nearest that work are " + nearest);
+}
+
+Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+  const auto order = ReadOrder(parameters);
+  if (!order) return std::unexpected(order.error());
+  const std::uint32_t q = *order;
+  SwitchGraph graph;
+  graph.ends = EndsOf(parameters, q);
+  graph.summary = fmt::format("q={}: {} switches, {} cables and {} ends each; diameter 2", q,
+                              2 * q * q, NetworkRadix(q), graph.ends);
+  graph.leaves = 2 * q * q;
+  graph.cables = static_cast<double>(q) * q * NetworkRadix(q);
+  const Rate rate = parameters.uplink();
+  graph.cable = [q, rate](const SwitchGraph::AddCable& cable) { Cable(q, rate, cable); };
+  return PlanSwitchGraph(parameters, std::move(graph));
+}
+
+}  // namespace
+
+const Builder& SlimFlyBuilder() {
+  static const Builder builder = {
+      {"slim-fly",
+       "2q^2 switches, every two at most two cables apart (Besta and Hoefler)",
+       {CountKey("q", "the least with room for the nodes",
+                 "order: a power of a prime, 4w - 1, 4w or 4w + 1", kMaxOrder),
+        CountKey("p", "half of a switch's cables to others, rounded up", "NICs of a switch"),
+        LinkKey(), UplinkKey()}},
+      Plan};
+  return builder;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,91 @@
+#include "fabric/builders/switch_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace trunkline {
+namespace {
+
+struct Timing {
+  Rate link;
+  Time cable;
+  Time forwarding;
+};
+
+void Write(const SwitchGraph& graph, const Timing& timing, FabricBuilder& builder,
+           NetworkEnds ends) {
+  std::vector<DeviceId> switches;
+  const auto add = [&](std::uint8_t tier, std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      Device device{.kind = DeviceKind::kSwitch,
+                    .tier = tier,
+                    .node = Device::kNoNode,
+                    .local = i,
+                    .latency = timing.forwarding};
+      if (graph.groups > 0) device.group = i / (count / graph.groups);
+      switches.push_back(builder.AddDevice(device));
+    }
+  };
+  add(1, graph.leaves);
+  add(2, graph.spines);
+  const auto cable = [&](DeviceId a, DeviceId b, Rate rate) {
+    builder.AddCable(a, b, rate, timing.cable, LinkKind::kNetwork);
+  };
+  for (std::size_t end = 0; end < ends.size(); ++end) {
+    cable(ends[end], switches[end / graph.ends], timing.link);
+  }
+  graph.cable(
+      [&](std::uint32_t a, std::uint32_t b, Rate rate) { cable(switches[a], switches[b], rate); });
+  if (!graph.torus.empty()) builder.SetTorus(graph.torus);
+}
+
+}  // namespace
+
+Bisection BisectionOfUniformTraffic(double ends, double rate_per_end, double cut) {
+  const double lower = std::min(ends / 4 * rate_per_end, cut);
+  Bisection bisection{.lower = Rate::BitsPerSecond(std::llround(lower)),
+                      .upper = Rate::BitsPerSecond(std::llround(cut)),
+                      .method =
+                          "formula: lower, what uniform traffic carries over a halving; "
+                          "upper, the halves of the regular network"};
+  if (bisection.lower == bisection.upper) bisection.method = "formula: exact, as bounds meet";
+  return bisection;
+}
+
+Result<NetworkPlan> PlanSwitchGraph(const FabricParameters& parameters, SwitchGraph graph) {
+  const std::uint32_t nics = parameters.nics();
+  const double room = static_cast<double>(graph.leaves) * graph.ends;
+  const double full = std::floor(room / nics);
+  const double wanted = parameters.nodes() > 0 ? parameters.nodes() : full;
+  if (wanted < 1 || wanted > full) {
+    return parameters.Fail(
+        "nodes", "TL1405",
+        fmt::format("the network has room for {:.0f} NICs, {:.0f} nodes of {}", room, full, nics),
+        full > 0 ? fmt::format("nodes={:.0f} at most, or more switches or NICs of a switch", full)
+                 : fmt::format("a node needs {} places: more switches or NICs of a switch", nics));
+  }
+  if (wanted * nics > kMaxEnds) return TooManyEnds(wanted * nics);
+  const auto nodes = static_cast<std::uint32_t>(wanted);
+  NetworkPlan plan;
+  plan.summary = std::move(graph.summary);
+  plan.nodes = nodes;
+  plan.switches = static_cast<double>(graph.leaves) + graph.spines;
+  plan.destinations = graph.leaves;
+  plan.cables = wanted * nics + graph.cables;
+  if (wanted * nics == room) plan.bisection = graph.bisection;
+  const std::uint64_t unit =
+      std::uint64_t{graph.ends} * (graph.groups > 0 ? graph.leaves / graph.groups : 1);
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    plan.unit_of_node.push_back(static_cast<std::uint32_t>(std::uint64_t{node} * nics / unit));
+  }
+  const Timing timing{parameters.link(), parameters.cable_latency(), parameters.switch_latency()};
+  plan.build = [graph = std::move(graph), timing](FabricBuilder& builder, NetworkEnds ends) {
+    Write(graph, timing, builder, ends);
+  };
+  return plan;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/builders/builder.h"
+
+// Networks that are given cable by cable, each switch with ends having the same number of them:
+// dragonflies, tori, meshes, Slim Fly.
+namespace trunkline {
+
+struct SwitchGraph {
+  using AddCable = std::function<void(std::uint32_t a, std::uint32_t b, Rate rate)>;
+
+  std::string summary;
+  std::uint32_t leaves = 1;  // switches with ends: numbers 0, 1, …
+  std::uint32_t ends = 1;    // of each, seated in order
+  std::uint32_t spines = 0;  // switches without, numbered on
+  std::uint32_t groups = 0;  // that leaves and spines divide into, in order; 0: none
+  double cables = 0;         // between switches
+  std::vector<std::uint32_t> torus;
+  std::optional<Bisection> bisection;  // of the network whose seats are all taken
+  std::function<void(const AddCable&)> cable;
+};
+
+// What a kind may know of its bisection. REQUIRES: an even number of ends.
+//   Lower: uniform traffic at `rate_per_end` fits (link loads, and the NIC's own rate), so half of
+//   half of the ends' rate crosses every halving.
+//   Upper: the capacity of some halving.
+[[nodiscard]] Bisection BisectionOfUniformTraffic(double ends, double rate_per_end, double cut);
+
+// TL1404, TL1405: no room for the nodes asked for.
+[[nodiscard]] Result<NetworkPlan> PlanSwitchGraph(const FabricParameters& parameters,
+                                                  SwitchGraph graph);
+
+}  // namespace trunkline
