@@ -23,7 +23,7 @@ struct Verb {
 };
 constexpr std::array kVerbs = {
     Verb{"show", 1, 1, "trunkline fabric [show] SPEC", FabricShow},
-    Verb{"analyse", 1, 1, "trunkline fabric analyse SPEC", FabricShow},
+    Verb{"analyse", 1, 1, "trunkline fabric analyse SPEC", FabricAnalyse},
     Verb{"path", 3, 3, "trunkline fabric path SPEC gpu:0/3 gpu:17/5", FabricPath},
     Verb{"compare", 2, 16, "trunkline fabric compare SPEC SPEC…", FabricCompare},
 };

@@ -38,6 +38,7 @@ struct FabricSubject {
 
 // `words` are what follows the verb; each prints and returns the exit status.
 int FabricShow(const FabricCommand& command, std::span<const std::string> words);
+int FabricAnalyse(const FabricCommand& command, std::span<const std::string> words);
 int FabricPath(const FabricCommand& command, std::span<const std::string> words);
 int FabricCompare(const FabricCommand& command, std::span<const std::string> words);
 

@@ -1,6 +1,7 @@
 #include "trunkline/report/fabric_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "report/json_writer.h"
 #include "report/names.h"
 #include "report/table.h"
+#include "report/weak_points_report.h"
 
 namespace trunkline {
 namespace {
@@ -74,7 +76,8 @@ void WriteEmptyRun(JsonWriter& json) {
   }
 }
 
-void WriteBisection(JsonWriter& json, const FabricAnalysis& analysis) {
+void WriteBisection(JsonWriter& json, const BuiltFabric& built, const FabricAnalysis& analysis,
+                    const WeakPoints* weak) {
   const Bisection& bisection = analysis.bisection;
   json.Key("bisection");
   json.Object([&] {
@@ -93,7 +96,30 @@ void WriteBisection(JsonWriter& json, const FabricAnalysis& analysis) {
     } else {
       json.Null();
     }
+    if (weak != nullptr) WriteCut(json, built.fabric, weak->cut);
   });
+}
+
+// Whether 5M/n counts the switches, and if not, why.
+std::string EstimateText(const SwitchEstimate& estimate) {
+  const std::string sum =
+      fmt::format("5 x {} / {} = {:.6g} switches", Grouped(static_cast<double>(estimate.servers)),
+                  estimate.ports, estimate.estimate);
+  if (estimate.why_not.empty()) {
+    return Line("5M/n", sum + ", as there are: three full tiers, one NIC a server");
+  }
+  return Line("5M/n", fmt::format("{}, where {} stand: it does not hold here", sum,
+                                  Grouped(static_cast<double>(estimate.switches)))) +
+         Wrap(fmt::format("({})", fmt::join(estimate.why_not, "; ")), std::string(18, ' '), 100);
+}
+
+std::string DistributionText(const HopStatistics& hops) {
+  std::string text;
+  for (const HopStatistics::Share& share : hops.distribution) {
+    text +=
+        fmt::format("{}{} at {}", text.empty() ? "" : ", ", Percent(share.pairs), share.switches);
+  }
+  return text;
 }
 
 void WritePath(JsonWriter& json, const PathReport& path) {
@@ -127,7 +153,8 @@ Result<PathComparison> ComparePaths(const Fabric& fabric, RoutingPolicy routing,
   return paths;
 }
 
-std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& analysis) {
+std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& analysis,
+                             const WeakPoints* weak) {
   const FabricCounts& counts = analysis.counts;
   const HopStatistics& hops = analysis.hops;
   std::string text = fmt::format("{}: {}\n\n", built.kind, built.summary);
@@ -149,14 +176,18 @@ std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& ana
   text +=
       Line("hops", fmt::format("{:.4g} switches on average, {} at most ({} cables)",
                                hops.mean_switches, hops.diameter_switches, hops.diameter_links));
+  if (hops.distribution.size() > 1) text += Line("", DistributionText(hops));
   if (hops.unreachable > 0) {
     text += Line("", fmt::format("{} of NIC pairs in different nodes have no path",
                                  Percent(hops.unreachable)));
   }
-  return text + "\n" + TierTable(counts);
+  if (!counts.tiers.empty()) text += EstimateText(EstimateSwitches(counts));
+  text += "\n" + TierTable(counts);
+  return weak == nullptr ? text : text + "\n" + WeakPointsText(built.fabric, *weak);
 }
 
-std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& analysis) {
+std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& analysis,
+                             const WeakPoints* weak) {
   const FabricCounts& counts = analysis.counts;
   JsonWriter json(1);
   json.BeginObject();
@@ -191,12 +222,18 @@ std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& ana
       json.Null();
     }
   });
-  WriteBisection(json, analysis);
+  WriteBisection(json, built, analysis, weak);
   json.Field("diameter_hops", analysis.hops.diameter_switches);
   json.Field("mean_hops", analysis.hops.mean_switches);
   json.Field("diameter_links", analysis.hops.diameter_links);
   json.Field("mean_links", analysis.hops.mean_links);
   json.Field("unreachable", analysis.hops.unreachable);
+  json.Key("hops");
+  json.Objects(analysis.hops.distribution, [&](const HopStatistics::Share& share) {
+    json.Field("switches", share.switches);
+    json.Field("share", share.pairs);
+  });
+  if (weak != nullptr) WriteWeakPoints(json, built.fabric, *weak);
   json.NullField("cost");
   json.EndObject();
   return std::move(json).Take() + "\n";

@@ -45,6 +45,26 @@ TEST(FabricReport, TextNamesTheBisectionAndSaysWhetherItIsExact) {
   EXPECT_THAT(text, HasSubstr("between "));
 }
 
+TEST(FabricReport, WeakPointsAreNamedInTextAndJson) {
+  // Two pods joined by one cable of 100 Gb/s to core-0.
+  const BuiltFabric built = Build("tree:arity=[2,2,2],taper=[1,4],link=100 Gb/s");
+  const WeakPoints weak = FindWeakPoints(built);
+  const std::string text = RenderFabricText(built, Analyse(built), &weak);
+  EXPECT_THAT(text, HasSubstr("cut by 1 link of 12.5 GB/s"));
+  EXPECT_THAT(text, HasSubstr("4:1"));
+  const auto json = nlohmann::json::parse(RenderFabricJson(built, Analyse(built), &weak));
+  ASSERT_EQ(json["bisection"]["cut"].size(), 1U);
+  EXPECT_EQ(json["bisection"]["cut"][0]["rate_Bps"], 12.5e9);
+  EXPECT_EQ(json["most_loaded"][0]["oversubscription"], 4.0);
+  EXPECT_EQ(json["path_diversity"]["least_disjoint"], 1);
+  EXPECT_EQ(json["hops"].size(), 3U);
+  for (const auto& failure : json["failures"]) {
+    if (failure["what"] != "core") continue;
+    EXPECT_EQ(failure["nodes_lost"], 4);
+    EXPECT_EQ(failure["cut_Bps"], 0);
+  }
+}
+
 TEST(FabricReport, PathShowsWhatGpuDirectChanges) {
   const BuiltFabric built = Build("rail-optimized:node=dgx-h100,nodes=64");
   const auto paths = ComparePaths(built.fabric, RoutingPolicy::kAdaptive, "gpu:0/3", "gpu:17/5");

@@ -46,7 +46,24 @@ struct HopStatistics {
   double mean_switches = 0;
   double mean_links = 0;
   double unreachable = 0;  // part of the pairs without a path, which the others leave out
+  struct Share {
+    std::uint32_t switches = 0;
+    double pairs = 0;  // part of the reachable ones
+  };
+  std::vector<Share> distribution = {};  // nearest first
 };
+
+// The 5M/n that some texts give for the switches of a fat tree of M servers and n-port switches.
+// It is the count of a full k-ary fat tree of three tiers with one NIC a server (5k^2/4 switches
+// for k^3/4 servers) and of no other.
+struct SwitchEstimate {
+  double estimate = 0;
+  std::uint64_t servers = 0;
+  std::uint32_t ports = 0;  // of the switch with the most cables
+  std::uint64_t switches = 0;
+  std::vector<std::string> why_not;  // what of the fabric it does not assume; empty: it holds
+};
+[[nodiscard]] SwitchEstimate EstimateSwitches(const FabricCounts& counts);
 
 struct FabricAnalysis {
   FabricCounts counts;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "trunkline/fabric/analysis.h"
+#include "trunkline/fabric/weak_points.h"
 
 // What `trunkline fabric` prints. Pure functions; texts end with a newline.
 namespace trunkline {
@@ -21,13 +22,15 @@ struct PathComparison {
 [[nodiscard]] Result<PathComparison> ComparePaths(const Fabric& fabric, RoutingPolicy routing,
                                                   const std::string& from, const std::string& to);
 
-// Counts, oversubscription, bisection and hops at a glance.
-[[nodiscard]] std::string RenderFabricText(const BuiltFabric& built,
-                                           const FabricAnalysis& analysis);
+// Counts, oversubscription, bisection and hops at a glance; with `weak`, where the fabric is thin,
+// too.
+[[nodiscard]] std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& analysis,
+                                           const WeakPoints* weak = nullptr);
 // The keys of docs/report.md's fabric result: gpus, nodes, nics, switches, links, oversubscription,
-// bisection, diameter_hops, mean_hops. Hops count switches.
-[[nodiscard]] std::string RenderFabricJson(const BuiltFabric& built,
-                                           const FabricAnalysis& analysis);
+// bisection, diameter_hops, mean_hops. Hops count switches. With `weak` also bisection.cut,
+// most_loaded, path_diversity, single_points and failures.
+[[nodiscard]] std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& analysis,
+                                           const WeakPoints* weak = nullptr);
 
 [[nodiscard]] std::string RenderPathText(const PathComparison& paths);
 [[nodiscard]] std::string RenderPathJson(const PathComparison& paths);

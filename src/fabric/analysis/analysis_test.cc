@@ -93,6 +93,37 @@ TEST(Hops, OfAKAryFatTreeFollowItsCounts) {
   EXPECT_EQ(hops.unreachable, 0);
 }
 
+TEST(Hops, AreDistributedAsTheCountsOfAFatTree) {
+  const HopStatistics hops = CountHops(Build("fat-tree:k=4").fabric);
+  ASSERT_EQ(hops.distribution.size(), 3U);
+  EXPECT_EQ(hops.distribution[1].switches, 3U);
+  EXPECT_DOUBLE_EQ(hops.distribution[0].pairs, 1 / 15.0);
+  EXPECT_DOUBLE_EQ(hops.distribution[1].pairs, 2 / 15.0);
+  EXPECT_DOUBLE_EQ(hops.distribution[2].pairs, 12 / 15.0);
+}
+
+TEST(SwitchEstimate, HoldsForAFullKAryFatTreeOfThreeTiers) {
+  for (int k : {4, 8, 16}) {
+    const auto estimate =
+        EstimateSwitches(CountParts(Build("fat-tree:k=" + std::to_string(k)).fabric));
+    EXPECT_THAT(estimate.why_not, ::testing::IsEmpty());
+    EXPECT_DOUBLE_EQ(estimate.estimate, static_cast<double>(estimate.switches));
+    EXPECT_EQ(estimate.switches, static_cast<std::uint64_t>(5 * k * k / 4));
+  }
+}
+
+TEST(SwitchEstimate, SaysWhatItDoesNotAssume) {
+  const auto rails =
+      EstimateSwitches(CountParts(Build("rail-optimized:node=dgx-h100,nodes=32").fabric));
+  EXPECT_EQ(rails.estimate, 2.5);  // 5 x 32 / 64, where 12 switches stand
+  EXPECT_EQ(rails.switches, 12U);
+  EXPECT_THAT(rails.why_not, ::testing::Contains(HasSubstr("2 tiers")));
+  EXPECT_THAT(rails.why_not, ::testing::Contains(HasSubstr("8 network cables a server")));
+  const auto thin =
+      EstimateSwitches(CountParts(Build("clos:nodes=16,radix=6,oversubscription=2").fabric));
+  EXPECT_THAT(thin.why_not, ::testing::Contains(HasSubstr("oversubscription")));
+}
+
 TEST(Hops, LeaveOutPairsWithinANode) {
   // Two nodes of two NICs on their own leaves: the same rail is 1 switch away, the other rail 3.
   const HopStatistics hops =

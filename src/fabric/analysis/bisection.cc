@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
+#include "fabric/analysis/halves.h"
 #include "fabric/analysis/hose_bound.h"
-#include "fabric/analysis/metis_graph.h"
 #include "trunkline/fabric/analysis.h"
 
 namespace trunkline {
@@ -13,43 +13,6 @@ namespace {
 // The most halvings of the units that are tried one by one.
 constexpr std::uint32_t kMaxUnits = 12;
 constexpr double kMaxUnitWork = 2e7;  // halvings x links
-
-std::vector<bool> HalvedInOrder(std::uint32_t nodes) {
-  std::vector<bool> side(nodes, false);
-  std::fill_n(side.begin(), nodes / 2, true);
-  return side;
-}
-
-// Nothing when METIS fails, as it may on graphs without edges.
-std::optional<std::vector<bool>> HalvedByMetis(const Fabric& fabric) {
-  MetisGraph graph = MakeMetisGraph(fabric);
-  for (std::size_t v = fabric.node_count(); v < graph.weight.size(); ++v) graph.weight[v] = 0;
-  auto vertices = static_cast<idx_t>(graph.weight.size());
-  idx_t constraints = 1;
-  idx_t parts = 2;
-  idx_t cut = 0;
-  std::vector<idx_t> part(graph.weight.size(), 0);
-  std::vector<idx_t> options(METIS_NOPTIONS, 0);
-  METIS_SetDefaultOptions(options.data());
-  options[METIS_OPTION_SEED] = 1;
-  options[METIS_OPTION_UFACTOR] = 1;
-  if (graph.neighbour.empty() ||
-      METIS_PartGraphRecursive(&vertices, &constraints, graph.begin.data(), graph.neighbour.data(),
-                               graph.weight.data(), nullptr, graph.rate.data(), &parts, nullptr,
-                               nullptr, options.data(), &cut, part.data()) != METIS_OK) {
-    return std::nullopt;
-  }
-  std::vector<bool> side(fabric.node_count());
-  for (std::size_t n = 0; n < side.size(); ++n) side[n] = part[n] == 1;
-  // METIS balances nearly; the last nodes of the larger side change over.
-  auto excess = std::ranges::count(side, true) - static_cast<std::ptrdiff_t>(side.size() / 2);
-  for (std::size_t n = side.size(); n-- > 0 && excess != 0;) {
-    if (side[n] != (excess > 0)) continue;
-    side[n] = !side[n];
-    excess += excess > 0 ? -1 : 1;
-  }
-  return side;
-}
 
 std::optional<Rate> WorstHalfByUnit(const Fabric& fabric, const std::vector<std::uint32_t>& unit) {
   const std::uint32_t units = unit.empty() ? 0 : std::ranges::max(unit) + 1;

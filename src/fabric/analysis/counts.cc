@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -84,6 +86,32 @@ FabricCounts CountParts(const Fabric& fabric) {
   return counts;
 }
 
+SwitchEstimate EstimateSwitches(const FabricCounts& counts) {
+  SwitchEstimate estimate{.servers = counts.nodes, .why_not = {}};
+  for (const TierSummary& tier : counts.tiers) {
+    estimate.ports = std::max(estimate.ports, tier.ports);
+    estimate.switches += tier.switches;
+  }
+  if (estimate.ports == 0) return estimate;
+  estimate.estimate = 5.0 * static_cast<double>(estimate.servers) / estimate.ports;
+  const auto unless = [&](bool assumed, const std::string& why) {
+    if (!assumed) estimate.why_not.push_back(why);
+  };
+  unless(counts.tiers.size() == 3, fmt::format("{} {} of switches, not three", counts.tiers.size(),
+                                               counts.tiers.size() == 1 ? "tier" : "tiers"));
+  unless(counts.host_cables == counts.nodes,
+         fmt::format("{:.4g} network cables a server, not one",
+                     static_cast<double>(counts.host_cables) /
+                         std::max(1.0, static_cast<double>(counts.nodes))));
+  unless(counts.oversubscription == 1,
+         fmt::format("{:.4g}:1 oversubscription, not 1:1", counts.oversubscription));
+  const double full = 5.0 * estimate.ports * estimate.ports / 4;
+  unless(static_cast<double>(estimate.switches) == full,
+         fmt::format("{} switches, not the {:.6g} of a full tree of {}-port switches",
+                     estimate.switches, full, estimate.ports));
+  return estimate;
+}
+
 HopStatistics CountHops(const Fabric& fabric) {
   const NetworkPaths network(fabric);
   // Ends cabled to the same switches are alike: one of each class stands for all.
@@ -127,6 +155,11 @@ HopStatistics CountHops(const Fabric& fabric) {
   hops.unreachable /= std::max(1.0, reachable + hops.unreachable);
   if (reachable == 0) return hops;
   hops.diameter_switches = hops.diameter_links - 1;
+  for (const auto& [distance, count] : pairs) {
+    if (count == 0 || distance == NetworkPaths::kUnreachable) continue;
+    hops.distribution.push_back(
+        {static_cast<std::uint32_t>(distance) - 1, static_cast<double>(count) / reachable});
+  }
   hops.mean_links = links / reachable;
   hops.mean_switches = hops.mean_links - 1;
   return hops;

@@ -1,0 +1,273 @@
+#include "fabric/analysis/connectivity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "fabric/tier_name.h"
+
+namespace trunkline {
+namespace {
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+
+bool IsEnd(const Device& device) {
+  return device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost;
+}
+
+bool IsCable(const Fabric& fabric, LinkId link) {
+  return fabric.link(link).kind == LinkKind::kNetwork;
+}
+
+bool HasCable(const Fabric& fabric, DeviceId device) {
+  return std::ranges::any_of(fabric.out(device), [&](LinkId l) { return IsCable(fabric, l); });
+}
+
+// By kind, NICs and nodes lost.
+using Points = std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, SinglePoint>;
+
+// A depth-first search of the network: discovery order and how far back each subtree reaches.
+class Search {
+ public:
+  explicit Search(const Fabric& fabric)
+      : fabric_(fabric),
+        order_of_(fabric.device_count(), kNone),
+        attached_of_node_(fabric.node_count(), 0) {
+    for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+      const Device& device = fabric.device(DeviceId(i));
+      if (IsEnd(device) && HasCable(fabric, DeviceId(i))) ++attached_of_node_[device.node];
+    }
+    for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+      if (order_of_[i] == kNone && HasCable(fabric, DeviceId(i))) Explore(DeviceId(i));
+    }
+    CountEnds();
+  }
+
+  [[nodiscard]] Points FindAll() const {
+    Points points;
+    for (std::uint32_t v = 0; v < visits_.size(); ++v) {
+      const DeviceId device = visits_[v].device;
+      Subtrees split;
+      for (const std::uint32_t child : children_[v]) {
+        if (visits_[child].low >= v) split.push_back(child);
+        if (visits_[child].low > v) NoteBridge(child, points);
+      }
+      if (split.empty()) continue;
+      const LostEnds lost = LostWithout(v, split);
+      if (lost.nics > 0) {
+        Note(DeviceClassOf(fabric_.device(device)), fabric_.name(device), lost, points);
+      }
+    }
+    return points;
+  }
+
+ private:
+  struct Visit {
+    DeviceId device{};
+    std::uint32_t parent = kNone;
+    LinkId into{};           // the link it was reached by
+    std::uint32_t low = 0;   // the earliest visit that its subtree has a cable to
+    std::uint32_t last = 0;  // one past the last visit of its subtree
+    std::uint32_t root = 0;
+  };
+  using Subtrees = std::vector<std::uint32_t>;
+  using Range = std::pair<std::uint32_t, std::uint32_t>;  // of visits
+
+  [[nodiscard]] Range Subtree(std::uint32_t v) const { return {v, visits_[v].last}; }
+
+  void Explore(DeviceId start) {
+    const auto root = static_cast<std::uint32_t>(visits_.size());
+    std::vector<std::pair<std::uint32_t, std::size_t>> stack;  // visit, next link to look at
+    stack.emplace_back(Enter(start, kNone, LinkId{}, root), 0);
+    while (!stack.empty()) {
+      auto& [v, next] = stack.back();
+      const auto links = fabric_.out(visits_[v].device);
+      if (next == links.size()) {
+        Visit& done = visits_[v];
+        done.last = static_cast<std::uint32_t>(visits_.size());
+        if (done.parent != kNone) {
+          visits_[done.parent].low = std::min(visits_[done.parent].low, done.low);
+        }
+        stack.pop_back();
+        continue;
+      }
+      const LinkId link = links[next++];
+      if (!IsCable(fabric_, link)) continue;
+      const bool back = visits_[v].parent != kNone && link == fabric_.reverse(visits_[v].into);
+      const DeviceId to = fabric_.link(link).to;
+      if (order_of_[Index(to)] == kNone) {
+        const std::uint32_t parent = v;
+        const std::uint32_t child = Enter(to, parent, link, root);
+        children_[parent].push_back(child);
+        stack.emplace_back(child, 0);
+      } else if (!back) {
+        visits_[v].low = std::min(visits_[v].low, order_of_[Index(to)]);
+      }
+    }
+  }
+
+  std::uint32_t Enter(DeviceId device, std::uint32_t parent, LinkId into, std::uint32_t root) {
+    const auto v = static_cast<std::uint32_t>(visits_.size());
+    order_of_[Index(device)] = v;
+    visits_.push_back({.device = device, .parent = parent, .into = into, .low = v, .root = root});
+    children_.emplace_back();
+    return v;
+  }
+
+  void CountEnds() {
+    ends_before_.assign(visits_.size() + 1, 0);
+    for (std::size_t v = 0; v < visits_.size(); ++v) {
+      ends_before_[v + 1] = ends_before_[v] + (IsEnd(fabric_.device(visits_[v].device)) ? 1U : 0U);
+    }
+  }
+
+  [[nodiscard]] std::uint64_t EndsIn(Range range) const {
+    return ends_before_[range.second] - ends_before_[range.first];
+  }
+
+  // The ends visited within `ranges`, but for the visit `except`.
+  [[nodiscard]] LostEnds EndsAndNodesIn(std::initializer_list<Range> ranges,
+                                        std::uint32_t except) const {
+    std::map<std::uint32_t, std::uint32_t> lost_of_node;
+    LostEnds lost;
+    for (const auto& [first, last] : ranges) {
+      for (std::uint32_t i = first; i < last; ++i) {
+        const Device& device = fabric_.device(visits_[i].device);
+        if (i == except || !IsEnd(device)) continue;
+        ++lost.nics;
+        if (++lost_of_node[device.node] == attached_of_node_[device.node]) ++lost.nodes;
+      }
+    }
+    return lost;
+  }
+
+  // What the parts other than the largest hold, when `v` is gone and the subtrees `split` are on
+  // their own.
+  [[nodiscard]] LostEnds LostWithout(std::uint32_t v, const Subtrees& split) const {
+    const std::uint32_t begin = visits_[v].root;
+    const std::uint32_t end = visits_[begin].last;
+    std::uint64_t rest = EndsIn({begin, end}) - EndsIn({v, v + 1});
+    std::uint32_t largest = split.front();
+    for (const std::uint32_t child : split) {
+      rest -= EndsIn(Subtree(child));
+      if (EndsIn(Subtree(child)) > EndsIn(Subtree(largest))) largest = child;
+    }
+    if (EndsIn(Subtree(largest)) > rest) {
+      const auto [first, last] = Subtree(largest);
+      return EndsAndNodesIn({{begin, first}, {last, end}}, v);
+    }
+    LostEnds lost;
+    for (const std::uint32_t child : split) {
+      const LostEnds part = EndsAndNodesIn({Subtree(child)}, v);
+      lost.nics += part.nics;
+      lost.nodes += part.nodes;
+    }
+    return lost;
+  }
+
+  // The cable that led to `child` is all that joins its subtree with the rest.
+  void NoteBridge(std::uint32_t child, Points& points) const {
+    const Visit& visit = visits_[child];
+    const Range all = Subtree(visit.root);
+    const Range below = Subtree(child);
+    const std::uint64_t ends = EndsIn(below);
+    const std::uint64_t others = EndsIn(all) - ends;
+    if (ends == 0 || others == 0) return;
+    const LostEnds lost =
+        ends <= others
+            ? EndsAndNodesIn({below}, kNone)
+            : EndsAndNodesIn({{all.first, below.first}, {below.second, all.second}}, kNone);
+    const auto& [what, name] = NameOfCable(fabric_, visit.into);
+    Note(what, name, lost, points);
+  }
+
+  static void Note(const std::string& what, const std::string& example, const LostEnds& lost,
+                   Points& points) {
+    SinglePoint& point = points[{what, lost.nics, lost.nodes}];
+    if (point.count++ > 0) return;
+    point = {.what = what,
+             .example = example,
+             .count = 1,
+             .nics_lost = lost.nics,
+             .nodes_lost = lost.nodes};
+  }
+
+  const Fabric& fabric_;
+  std::vector<std::uint32_t> order_of_;
+  std::vector<std::uint32_t> attached_of_node_;
+  std::vector<Visit> visits_;
+  std::vector<std::vector<std::uint32_t>> children_;
+  std::vector<std::uint64_t> ends_before_;
+};
+
+}  // namespace
+
+std::string DeviceClassOf(const Device& device) {
+  return device.kind == DeviceKind::kSwitch ? TierName(device.tier) : ToString(device.kind);
+}
+
+CableName NameOfCable(const Fabric& fabric, LinkId cable) {
+  DeviceId lower = fabric.link(cable).from;
+  DeviceId upper = fabric.link(cable).to;
+  const auto height = [&](DeviceId id) {
+    return std::pair(fabric.device(id).tier, fabric.device(id).local);
+  };
+  if (height(upper) < height(lower)) std::swap(lower, upper);
+  return {.kind = fmt::format("{} to {} cable", DeviceClassOf(fabric.device(lower)),
+                              DeviceClassOf(fabric.device(upper))),
+          .name = fmt::format("{}/{}", fabric.name(lower), fabric.name(upper))};
+}
+
+LostEnds FindLostEnds(const Fabric& fabric, const std::vector<bool>& failed) {
+  std::vector<std::uint32_t> part(fabric.device_count(), kNone);
+  std::vector<std::uint64_t> ends_of_part;
+  std::vector<DeviceId> queue;
+  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+    if (part[i] != kNone || !HasCable(fabric, DeviceId(i))) continue;
+    const auto number = static_cast<std::uint32_t>(ends_of_part.size());
+    ends_of_part.push_back(0);
+    part[i] = number;
+    queue.assign(1, DeviceId(i));
+    while (!queue.empty()) {
+      const DeviceId at = queue.back();
+      queue.pop_back();
+      ends_of_part[number] += IsEnd(fabric.device(at)) ? 1U : 0U;
+      for (LinkId link : fabric.out(at)) {
+        const std::size_t to = Index(fabric.link(link).to);
+        if (!IsCable(fabric, link) || failed[Index(link)] || part[to] != kNone) continue;
+        part[to] = number;
+        queue.push_back(DeviceId(to));
+      }
+    }
+  }
+  const auto largest =
+      static_cast<std::uint32_t>(std::ranges::max_element(ends_of_part) - ends_of_part.begin());
+  LostEnds lost;
+  std::vector<bool> attached(fabric.node_count(), false);
+  std::vector<bool> kept(fabric.node_count(), false);
+  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+    const Device& device = fabric.device(DeviceId(i));
+    if (!IsEnd(device) || part[i] == kNone) continue;
+    attached[device.node] = true;
+    if (part[i] == largest) {
+      kept[device.node] = true;
+    } else {
+      ++lost.nics;
+    }
+  }
+  for (std::size_t n = 0; n < kept.size(); ++n) lost.nodes += attached[n] && !kept[n] ? 1U : 0U;
+  return lost;
+}
+
+std::vector<SinglePoint> FindSinglePoints(const Fabric& fabric) {
+  std::vector<SinglePoint> points;
+  for (auto& [key, point] : Search(fabric).FindAll()) points.push_back(std::move(point));
+  std::ranges::stable_sort(points, std::ranges::greater(), [](const SinglePoint& point) {
+    return std::pair(point.nodes_lost, point.nics_lost);
+  });
+  return points;
+}
+
+}  // namespace trunkline
