@@ -53,6 +53,7 @@ class Router::Tables {
   struct Legs {
     std::span<const std::uint32_t> from_source = {};
     std::span<const std::uint32_t> to_destination = {};
+    std::span<const std::uint32_t> to_relay = {};  // before `from_source`
     DeviceId source_nic{};
     DeviceId destination_nic{};
     bool crosses_network = false;
@@ -64,6 +65,11 @@ class Router::Tables {
   [[nodiscard]] std::optional<DeviceId> NicOf(DeviceId endpoint) const;
   [[nodiscard]] Result<Legs> FindLegs(DeviceId src, DeviceId dst) const;
 
+  // The buses from the source to its NIC, by the relay where there is one.
+  void AppendOutwards(DeviceId src, const Legs& legs, std::vector<LinkId>& path) const {
+    AppendInside(src, legs.to_relay, path);
+    AppendInside(src, legs.from_source, path);
+  }
   void AppendInside(DeviceId at, std::span<const std::uint32_t> buses,
                     std::vector<LinkId>& path) const;
   struct Walk {
@@ -96,6 +102,9 @@ class Router::Tables {
     return policy_.balances && ports.links.size() > 1 &&
            !(uses_trunks_ && ports.trunk != Link::kNoTrunk);
   }
+  // Whether a network path joins two NICs.
+  [[nodiscard]] bool Joins(DeviceId source_nic, DeviceId destination_nic) const;
+  [[nodiscard]] std::optional<DeviceId> FindRelay(DeviceId src, DeviceId destination_nic) const;
   [[nodiscard]] std::unexpected<Diagnostics> NoPath(DeviceId src, DeviceId dst) const;
 
   const Fabric& fabric_;
@@ -146,13 +155,16 @@ Result<Router::Tables::Legs> Router::Tables::FindLegs(DeviceId src, DeviceId dst
   if (!source_nic || !destination_nic) return NoPath(src, dst);
   Legs legs{
       .source_nic = *source_nic, .destination_nic = *destination_nic, .crosses_network = true};
-  if (legs.source_nic == legs.destination_nic || !network_.attached(legs.source_nic) ||
-      !network_.attached(legs.destination_nic) ||
-      network_.Distance(legs.source_nic, legs.destination_nic) == NetworkPaths::kUnreachable) {
-    return NoPath(src, dst);
+  DeviceId sender = src;
+  if (!Joins(legs.source_nic, legs.destination_nic)) {
+    const auto relay = FindRelay(src, legs.destination_nic);
+    if (!relay) return NoPath(src, dst);
+    sender = *relay;
+    legs.to_relay = *inside_.Find(src, sender);
+    legs.source_nic = *inside_.nic(sender);
   }
-  if (src != legs.source_nic) {
-    const auto buses = inside_.Find(src, legs.source_nic);
+  if (sender != legs.source_nic) {
+    const auto buses = inside_.Find(sender, legs.source_nic);
     if (!buses) return NoPath(src, dst);
     legs.from_source = *buses;
   }
@@ -162,6 +174,33 @@ Result<Router::Tables::Legs> Router::Tables::FindLegs(DeviceId src, DeviceId dst
     legs.to_destination = *buses;
   }
   return legs;
+}
+
+bool Router::Tables::Joins(DeviceId source_nic, DeviceId destination_nic) const {
+  return source_nic != destination_nic && network_.attached(source_nic) &&
+         network_.attached(destination_nic) &&
+         network_.Distance(source_nic, destination_nic) != NetworkPaths::kUnreachable;
+}
+
+// Where rails are not joined, the GPU of the source's node that forwards: the first one NVLink (or
+// xGMI) leads to whose NIC reaches the destination's, counted from the index of that NIC on.
+std::optional<DeviceId> Router::Tables::FindRelay(DeviceId src, DeviceId destination_nic) const {
+  if (fabric_.device(src).kind != DeviceKind::kGpu) return std::nullopt;
+  const std::uint32_t node = fabric_.device(src).node;
+  const auto endpoints = fabric_.endpoints();
+  const auto gpus = std::ranges::equal_range(
+      endpoints, node, {}, [&](DeviceId gpu) { return fabric_.device(gpu).node; });
+  const std::size_t first = fabric_.device(destination_nic).local % gpus.size();
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const DeviceId relay = gpus[(first + i) % gpus.size()];
+    const auto nic = inside_.nic(relay);
+    if (relay == src || !nic || !Joins(*nic, destination_nic)) continue;
+    const auto buses = inside_.Find(src, relay);
+    if (buses && fabric_.link(inside_.link(node, buses->front())).kind != LinkKind::kPcie) {
+      return relay;
+    }
+  }
+  return std::nullopt;
 }
 
 void Router::Tables::AppendInside(DeviceId at, std::span<const std::uint32_t> buses,
@@ -294,7 +333,7 @@ Result<std::vector<LinkId>> Router::FindPath(DeviceId src, DeviceId dst, std::ui
   if (!legs) return std::unexpected(legs.error());
   std::vector<LinkId> path;
   path.reserve(kUsualHops);
-  tables_->AppendInside(src, legs->from_source, path);
+  tables_->AppendOutwards(src, *legs, path);
   if (legs->crosses_network) {
     std::vector<LinkId> scratch;
     tables_->AppendNetwork(legs->source_nic, legs->destination_nic, flow, path, scratch);
@@ -318,7 +357,7 @@ Result<const Route*> RouteFinder::Find(DeviceId src, DeviceId dst, std::uint64_t
   if (!legs) return std::unexpected(legs.error());
   path_.clear();
   path_.reserve(kUsualHops);
-  tables.AppendInside(src, legs->from_source, path_);
+  tables.AppendOutwards(src, *legs, path_);
   Router::Tables::Walk walk{.split = path_.size()};
   std::size_t network_end = path_.size();
   if (legs->crosses_network) {

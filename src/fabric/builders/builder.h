@@ -40,7 +40,9 @@ class FabricParameters {
   [[nodiscard]] double ends(std::uint32_t nodes) const {
     return static_cast<double>(nodes) * nics();
   }
-  [[nodiscard]] Rate link() const { return RateOf("link", node_.nic_rate); }
+  // Of one cable of a NIC, whose ports share its rate.
+  [[nodiscard]] Rate link() const { return link(Count("ports", 1)); }
+  [[nodiscard]] Rate link(std::uint32_t ports) const;
   [[nodiscard]] Rate uplink() const { return RateOf("uplink", link()); }
   [[nodiscard]] Time switch_latency() const;
   [[nodiscard]] Time cable_latency() const;
@@ -75,6 +77,9 @@ struct Builder {
 [[nodiscard]] const Builder& ClosBuilder();
 [[nodiscard]] const Builder& FatTreeBuilder();
 [[nodiscard]] const Builder& RailOptimizedBuilder();
+[[nodiscard]] const Builder& RailOnlyBuilder();
+[[nodiscard]] const Builder& HpnBuilder();
+[[nodiscard]] const Builder& MetaRoceBuilder();
 [[nodiscard]] const Builder& DragonflyBuilder();
 [[nodiscard]] const Builder& DragonflyPlusBuilder();
 [[nodiscard]] const Builder& SlimFlyBuilder();
@@ -114,5 +119,8 @@ inline constexpr double kMaxTotalRate = 4e18;
 [[nodiscard]] FabricKey RadixKey();
 [[nodiscard]] FabricKey OversubscriptionKey();
 [[nodiscard]] FabricKey PlanesKey();
+[[nodiscard]] FabricKey PortsKey();
+[[nodiscard]] FabricKey BreakoutKey();
+[[nodiscard]] FabricKey TiersKey();
 
 }  // namespace trunkline

@@ -1,10 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <string>
+#include <vector>
 
-#include "base/yaml_reader.h"
 #include "fabric/builders/testing.h"
 #include "trunkline/fabric/build.h"
 
@@ -14,150 +16,41 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The rows of ../shared/reference/NAME.json, or nothing where it is absent.
-std::optional<YamlDocument> Reference(const std::string& name) {
-  auto document = YamlDocument::ReadFile(
-      std::string(TRUNKLINE_SOURCE_DIR) + "/../shared/reference/" + name + ".json",
-      YamlStyle::kForeign);
-  if (!document) return std::nullopt;
-  return *std::move(document);
+TEST(RailOnly, HasASwitchForEveryRailAndNothingAbove) {
+  // Wang et al., HotI 2024: as many rail switches as NICs of a node, no spine.
+  const Counts counts = Count("rail-only:node=dgx-h100,nodes=64");
+  EXPECT_EQ(counts.switches, (std::array<std::size_t, 4>{0, 8, 0, 0}));
+  EXPECT_EQ(counts.switch_cables, 0U);
+  // Beyond the radix every rail is a Clos of its own: 128 / 32 leaves and half as many spines.
+  EXPECT_EQ(Count("rail-only:node=dgx-h100,nodes=128").switches,
+            (std::array<std::size_t, 4>{0, 32, 16, 0}));
 }
 
-#define SKIP_WITHOUT(reference)                                             \
-  if (!(reference)) {                                                       \
-    GTEST_SKIP() << "../shared/reference is absent: nothing to compare to"; \
-  }
-
-std::size_t Cell(const YamlMap& row, const char* key) {
-  std::int64_t value = -1;
-  EXPECT_TRUE(row.Require(key, value)) << key;
-  return static_cast<std::size_t>(value);
+TEST(RailOnly, ForwardsBetweenRailsOverNvlink) {
+  const BuiltFabric built = Build("rail-only:node=dgx-h100,nodes=4");
+  const Router router(built.fabric, {});
+  const auto gpu = [&](const char* name) { return built.fabric.Find(name).at(0); };
+  const auto path = router.FindPath(gpu("gpu:0/2"), gpu("gpu:3/5"), 0);
+  ASSERT_TRUE(path.has_value()) << Format(path.error()[0]);
+  std::vector<std::string> names;
+  for (const LinkId link : *path) names.push_back(built.fabric.name(built.fabric.link(link).to));
+  const auto relay = std::ranges::find(names, "gpu:0/5");
+  ASSERT_NE(relay, names.end());
+  EXPECT_EQ(std::ranges::count(names, "nic:0/5"), 1);
+  EXPECT_EQ(std::ranges::count(names, "nic:0/2"), 0);
+  EXPECT_EQ(std::ranges::count(names, "leaf-5"), 1);
+  // The NIC is the narrowest: a lone flow gets its rate.
+  EXPECT_EQ(router.FindRoute(gpu("gpu:0/2"), gpu("gpu:3/5"), 0)->limit,
+            Rate::GigabitsPerSecond(400));
 }
 
-TEST(SuperPod, H100TableIsReproducedExactly) {
-  auto reference = Reference("superpod-h100");
-  SKIP_WITHOUT(reference);
-  const auto rows = reference->root().List("rows");
-  ASSERT_TRUE(rows.has_value());
-  ASSERT_EQ(rows->size(), 4U);
-  for (const YamlValue& value : *rows) {
-    const YamlMap row = *value.AsMap();
-    const std::size_t nodes = Cell(row, "nodes");
-    const Counts counts =
-        Count("rail-optimized:node=dgx-h100,radix=64,nodes=" + std::to_string(nodes));
-    EXPECT_EQ(counts.gpus, Cell(row, "gpus"));
-    EXPECT_EQ(counts.switches[1], Cell(row, "leaf"));
-    EXPECT_EQ(counts.switches[2], Cell(row, "spine"));
-    EXPECT_EQ(counts.switches[3], 0U);
-    // The table counts four ports of the fabric manager beside those of the nodes.
-    EXPECT_EQ(counts.host_cables + 4, Cell(row, "compute_plus_ufm_cables"));
-    EXPECT_EQ(counts.switch_cables, Cell(row, "spine_leaf_cables"));
-  }
-}
-
-TEST(SuperPod, B300TableIsReproducedExactlyButForItsMisprint) {
-  auto reference = Reference("superpod-b300-xdr");
-  SKIP_WITHOUT(reference);
-  const auto rows = reference->root().List("rows");
-  ASSERT_TRUE(rows.has_value());
-  ASSERT_EQ(rows->size(), 5U);
-  for (const YamlValue& value : *rows) {
-    const YamlMap row = *value.AsMap();
-    const std::size_t nodes = Cell(row, "nodes");
-    const BuiltFabric built =
-        Build("rail-optimized:node=dgx-b300,radix=144,nodes=" + std::to_string(nodes));
-    const Counts counts = CountsOf(built.fabric);
-    // 1,296 nodes are printed as 9,216 GPUs, which contradicts the row's own cables (10,368).
-    EXPECT_EQ(counts.gpus, nodes == 1296 ? 10368 : Cell(row, "gpus_published"));
-    EXPECT_EQ(counts.switches[1], Cell(row, "leaf"));
-    EXPECT_EQ(counts.switches[2], Cell(row, "spine"));
-    EXPECT_EQ(counts.host_cables, Cell(row, "node_leaf_cables"));
-    EXPECT_EQ(counts.switch_cables, Cell(row, "leaf_spine_cables"));
-    ASSERT_TRUE(built.bisection.has_value());
-    EXPECT_EQ(built.bisection->lower, built.bisection->upper);
-    EXPECT_EQ(built.bisection->upper,
-              Rate::GigabitsPerSecond(800) * static_cast<std::int64_t>(counts.gpus / 2));
-  }
-}
-
-TEST(SuperPod, SpinesAreOfTheSmallestNumberThatDividesTheUplinks) {
-  // Own constants: 3 scale units of H100 need 12 spines' ports, but 32 uplinks divide by 16 only; 4
-  // units of B300 need 16, but 72 uplinks divide by 18.
-  EXPECT_EQ(Count("rail-optimized:node=dgx-h100,nodes=96").switches[2], 16U);
-  EXPECT_EQ(Count("rail-optimized:node=dgx-b300,radix=144,nodes=288").switches[2], 18U);
-}
-
-TEST(SuperPod, CoresAppearWhereTheSpinesRadixIsExceeded) {
-  // 8 units: 64 leaves fill the 64 ports of 32 spines. 16 units: four pods of 32 leaves and 32
-  // spines, whose i-th spines share 2 cores (4 x 32 / 64).
-  EXPECT_EQ(Count("rail-optimized:node=dgx-h100,nodes=256").switches,
-            (std::array<std::size_t, 4>{0, 64, 32, 0}));
-  EXPECT_EQ(Count("rail-optimized:node=dgx-h100,nodes=512").switches,
-            (std::array<std::size_t, 4>{0, 128, 128, 64}));
-  EXPECT_EQ(Count("rail-optimized:node=dgx-h100,nodes=2048").switches,
-            (std::array<std::size_t, 4>{0, 512, 512, 256}));
-}
-
-TEST(DeepSeek, FatTreesHaveThePublishedSwitchesAndLinks) {
-  // Insights into DeepSeek-V3 (ISCA 2025), table 3: endpoints, switches, links between switches.
-  struct Row {
-    const char* spec;
-    std::size_t endpoints;
-    std::size_t switches;
-    std::size_t links;
-  };
-  for (const Row& row : {Row{"fat-tree:k=64,tiers=2", 2048, 96, 2048},
-                         Row{"clos:nodes=2048,radix=64", 2048, 96, 2048},
-                         Row{"fat-tree:node=dgx-h100,k=64,tiers=2,planes=8", 16384, 768, 16384},
-                         Row{"clos:node=dgx-h100,nodes=2048,planes=8", 16384, 768, 16384},
-                         Row{"fat-tree:k=64", 65536, 5120, 131072},
-                         Row{"clos:nodes=65536,radix=64", 65536, 5120, 131072}}) {
-    const Counts counts = Count(row.spec);
-    EXPECT_EQ(counts.host_cables, row.endpoints) << row.spec;
-    EXPECT_EQ(counts.switches[1] + counts.switches[2] + counts.switches[3], row.switches)
-        << row.spec;
-    EXPECT_EQ(counts.switch_cables, row.links) << row.spec;
-  }
-}
-
-TEST(Hpn, PodHasThePublishedParts) {
-  // Alibaba HPN (SIGCOMM 2024): 15 segments of 128 hosts, 8 rails, two 200 Gb/s ports a NIC to two
-  // planes; a ToR has 60 x 400 Gb/s up (1.067:1), 60 aggregation switches a plane of 128 ports.
-  const BuiltFabric built = Build(
-      "rail-optimized:node=dgx-h100,nodes=1920,unit=128,ports=2,link=200 Gb/s,"
-      "uplink=400 Gb/s,radix=[188,128],oversubscription=1.0667");
-  const Counts counts = CountsOf(built.fabric);
-  EXPECT_EQ(counts.gpus, 15360U);
-  EXPECT_EQ(counts.switches[1], 240U);
-  EXPECT_EQ(counts.switches[2], 120U);
-  EXPECT_EQ(counts.switch_cables, 14400U);
-  EXPECT_EQ(counts.host_cables, 2U * 15360U);
-}
-
-TEST(Llama3, ClusterHasThePublishedRacksAndPods) {
-  // The Llama 3 Herd of Models, 3.3.1: two servers a rack, 192 racks a pod, 8 pods, 1:7 above.
-  const BuiltFabric built = Build("tree:node=dgx-h100,arity=[2,192,8],taper=[1,7]");
-  const Counts counts = CountsOf(built.fabric);
-  EXPECT_EQ(counts.gpus, 24576U);
-  EXPECT_EQ(counts.switches[1], 8U * 192U);
-  EXPECT_EQ(counts.switches[2], 8U);
-  // Half of the pods against the other: 4 x 3,072 x 400 Gb/s / 7.
-  ASSERT_TRUE(built.bisection.has_value());
-  EXPECT_NEAR(built.bisection->lower.bytes_per_second(), 4 * 3072 * 50e9 / 7, 1);
-  EXPECT_EQ(built.bisection->lower, built.bisection->upper);
-}
-
-TEST(Hpcc, FatTreeHasTheCountsOfItsEvaluation) {
-  auto reference = Reference("hpcc-fattree");
-  SKIP_WITHOUT(reference);
-  const YamlMap facts = *reference->root().Map("facts");
-  const Counts counts =
-      Count("fat-tree:children=[16,4,5],parents=[1,4,4],link=100 Gb/s,uplink=400 Gb/s");
-  EXPECT_EQ(counts.nodes, Cell(facts, "hosts"));
-  EXPECT_EQ(counts.switches[1], Cell(facts, "tor"));
-  EXPECT_EQ(counts.switches[2], Cell(facts, "agg"));
-  EXPECT_EQ(counts.switches[3], Cell(facts, "core"));
-  EXPECT_EQ(counts.host_cables + counts.switch_cables, Cell(facts, "links"));
+TEST(RailOnly, HasNoPathBetweenRailsWithoutNvlink) {
+  const BuiltFabric built = Build("rail-only:node=hgx-pcie,nodes=4");
+  const Router router(built.fabric, {});
+  const auto route =
+      router.FindRoute(built.fabric.Find("gpu:0/0").at(0), built.fabric.Find("gpu:3/7").at(0), 0);
+  ASSERT_FALSE(route.has_value());
+  EXPECT_EQ(route.error()[0].code, "TL1410");
 }
 
 TEST(FatTree, OfRadixKHasTheCountsOfItsFormulas) {
@@ -194,6 +87,56 @@ TEST(Clos, KeepsOversubscriptionAtEveryLeaf) {
       EXPECT_LE(ports.first + ports.second, 64) << ratio;
     }
   }
+}
+
+TEST(Clos, BreakoutLetsTwoCablesShareAPort) {
+  // 64 ports of 800 Gb/s: 64 NICs of 400 on 32 of them, 32 uplinks of 800; spines unbroken.
+  const BuiltFabric built =
+      Build("clos:nodes=1024,radix=64,breakout=[2,1],link=400 Gb/s,uplink=800 Gb/s");
+  const Counts counts = CountsOf(built.fabric);
+  EXPECT_EQ(counts.switches[1], 16U);
+  EXPECT_EQ(counts.switches[2], 8U);
+  EXPECT_EQ(counts.switch_cables, 16U * 32);
+  EXPECT_EQ(built.bisection->lower, Rate::GigabitsPerSecond(400) * 512);
+  // Both sides of the leaf at 400 are 128 logical ports: the tree of DeepSeek's table for 128.
+  const Counts both = Count("clos:nodes=8192,radix=64,breakout=[2,2]");
+  EXPECT_EQ(both.switches[1], 128U);
+  EXPECT_EQ(both.switches[2], 64U);
+  EXPECT_THAT(ErrorOf("clos:nodes=64,radix=16,breakout=[1,1,2]"), HasSubstr("values of breakout"));
+}
+
+TEST(Clos, OversubscribesEveryTierByItsOwnRatio) {
+  // 32 ports: 24 down and 8 up at 3:1; spines 16 and 16; 16 leaves a pod.
+  const BuiltFabric built = Build("clos:nodes=1536,radix=32,oversubscription=[3,1],tiers=3");
+  const Counts counts = CountsOf(built.fabric);
+  EXPECT_EQ(counts.switches[1], 64U);
+  EXPECT_EQ(counts.switches[2], 4U * 8);
+  EXPECT_EQ(counts.switches[3], 8U * 2);
+  EXPECT_EQ(built.bisection->lower, Rate::GigabitsPerSecond(400) * (768 / 3));
+}
+
+TEST(Clos, PortsShareTheRateOfANicAmongPlanes) {
+  // A NIC of 400 Gb/s with four ports: four planes at 100 Gb/s, each a tree of its own.
+  const BuiltFabric built = Build("clos:nodes=512,radix=32,ports=4");
+  const Counts counts = CountsOf(built.fabric);
+  EXPECT_EQ(counts.switches[1], 4U * 32);
+  EXPECT_EQ(counts.switches[2], 4U * 16);
+  EXPECT_EQ(counts.host_cables, 4U * 512);
+  EXPECT_EQ(built.fabric.link(LinkId(0)).rate, Rate::GigabitsPerSecond(100));
+  EXPECT_EQ(built.bisection->lower, Rate::GigabitsPerSecond(400) * 256);
+  for (std::size_t i = 0; i < built.fabric.link_count(); ++i) {
+    const Device& from = built.fabric.device(built.fabric.link(LinkId(i)).from);
+    const Device& to = built.fabric.device(built.fabric.link(LinkId(i)).to);
+    if (from.tier == 1 && to.tier == 2) {
+      EXPECT_EQ(from.local % 4, to.local % 4);
+    }
+  }
+}
+
+TEST(Clos, OfOneTierUsesAllPortsOfItsSwitch) {
+  EXPECT_EQ(Count("clos:nodes=64,radix=64,tiers=1").switches,
+            (std::array<std::size_t, 4>{0, 1, 0, 0}));
+  EXPECT_THAT(ErrorOf("clos:nodes=65,radix=64,tiers=1"), HasSubstr("that works is 65"));
 }
 
 TEST(Clos, NodeKeepsItsNicsOnOneLeaf) {

@@ -3,19 +3,12 @@
 #include "fabric/builders/clos_plan.h"
 
 namespace trunkline {
-namespace {
 
-Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+Result<NetworkPlan> PlanClos(const FabricParameters& parameters, const ClosRequest& request,
+                             std::uint32_t planes) {
   const std::uint32_t nodes = parameters.nodes();
   const std::uint32_t nics = parameters.nics();
-  if (nodes == 0) {
-    return parameters.Fail("nodes", "TL1405", "clos needs a number of nodes",
-                           "write nodes=64, say");
-  }
-  const auto planes = parameters.Planes();
-  if (!planes) return std::unexpected(planes.error());
-  const ClosRequest request = ReadClosRequest(parameters);
-  const std::uint32_t nics_per_plane = nics / *planes;
+  const std::uint32_t nics_per_plane = nics / planes;
   const auto leaves_for = [&](std::uint32_t leaf_ends) {
     return (nodes * nics_per_plane + leaf_ends - 1) / leaf_ends;
   };
@@ -35,10 +28,10 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
     return std::unexpected(named.error());
   }
   XgftPlan plan;
-  plan.networks = *planes;
+  plan.networks = planes;
   plan.leaves = sized->leaves;
   plan.levels = std::move(sized->levels);
-  plan.seats = ConsecutiveSeats(nodes, nics, *planes, sized->leaf_ends);
+  plan.seats = ConsecutiveSeats(nodes, nics, planes, sized->leaf_ends);
   plan.cable_latency = parameters.cable_latency();
   plan.switch_latency = parameters.switch_latency();
   std::string summary =
@@ -46,8 +39,23 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
           ? fmt::format("one leaf of radix {}", request.radix.front())
           : fmt::format("{} tiers of radix {}: {} ends and {} uplinks a leaf", plan.levels.size(),
                         fmt::join(request.radix, ", "), sized->leaf_ends, sized->leaf_uplinks);
-  if (*planes > 1) summary += fmt::format(", in each of {} separate planes", *planes);
+  if (planes > 1) summary += fmt::format(", in each of {} separate planes", planes);
+  if (request.ports > 1) {
+    summary += fmt::format(", {} for every port of a NIC", planes > 1 ? "once more" : "once");
+  }
   return PlanXgft(std::move(plan), nodes, nics, summary);
+}
+
+namespace {
+
+Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+  if (parameters.nodes() == 0) {
+    return parameters.Fail("nodes", "TL1405", "clos needs a number of nodes",
+                           "write nodes=64, say");
+  }
+  const auto planes = parameters.Planes();
+  if (!planes) return std::unexpected(planes.error());
+  return PlanClos(parameters, ReadClosRequest(parameters), *planes);
 }
 
 }  // namespace
@@ -56,12 +64,8 @@ const Builder& ClosBuilder() {
   static const Builder builder = {
       {"clos",
        "two or three tiers from radix and oversubscription, nodes side by side on a leaf",
-       {RadixKey(),
-        OversubscriptionKey(),
-        {"tiers", FabricKey::Type::kCount, 1, 3, "as few as suffice", "tiers of switches"},
-        PlanesKey(),
-        LinkKey(),
-        UplinkKey()}},
+       {RadixKey(), OversubscriptionKey(), BreakoutKey(), TiersKey(), PlanesKey(), PortsKey(),
+        LinkKey(), UplinkKey()}},
       Plan};
   return builder;
 }

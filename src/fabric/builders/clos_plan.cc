@@ -21,6 +21,12 @@ double OversubscriptionOf(const ClosRequest& request, std::size_t tier) {
   return tier < request.oversubscription.size() ? request.oversubscription[tier] : 1;
 }
 
+// Ports that so many cables of a level take; level 0 is that of the ends.
+std::uint64_t PortsOf(const ClosRequest& request, std::uint64_t cables, std::size_t level) {
+  const std::uint64_t each = level < request.breakout.size() ? request.breakout[level] : 1;
+  return (cables + each - 1) / each;
+}
+
 // The fewest uplinks that keep `down` cables of `down_rate` within the oversubscription.
 std::uint32_t UplinksFor(std::uint32_t down, Rate down_rate, Rate up_rate,
                          double oversubscription) {
@@ -29,41 +35,49 @@ std::uint32_t UplinksFor(std::uint32_t down, Rate down_rate, Rate up_rate,
   return static_cast<std::uint32_t>(std::max(1.0, std::ceil(needed - kRatioTolerance * needed)));
 }
 
-// The smallest number of switches of `radix` ports that takes `uplinks` from each of `children`
-// evenly.
-std::optional<std::uint32_t> SwitchesAbove(std::uint64_t children, std::uint32_t uplinks,
-                                           std::uint32_t radix) {
+// The smallest number of switches that takes `uplinks` of a level from each of `children` evenly.
+std::optional<std::uint32_t> SwitchesAbove(const ClosRequest& request, std::size_t level,
+                                           std::uint64_t children, std::uint32_t uplinks) {
   for (std::uint32_t count = 1; count <= uplinks; ++count) {
-    if (uplinks % count == 0 && children * (uplinks / count) <= radix) return count;
+    if (uplinks % count == 0 &&
+        PortsOf(request, children * (uplinks / count), level) <= RadixOf(request, level)) {
+      return count;
+    }
   }
   return std::nullopt;
 }
 
-struct SwitchPorts {
+struct SwitchCables {
   std::uint32_t down = 0;
   std::uint32_t up = 0;
 };
 
-// Ports down and up of a switch with as many down as radix and oversubscription allow.
-std::optional<SwitchPorts> Split(std::uint32_t radix, Rate down_rate, Rate up_rate,
-                                 double oversubscription, std::uint32_t multiple) {
-  for (std::uint32_t down = radix; down > 0; --down) {
-    if (down % multiple != 0) continue;
-    const std::uint32_t up = UplinksFor(down, down_rate, up_rate, oversubscription);
-    if (up <= radix - down) return SwitchPorts{down, up};
+// Cables down and up of a switch with as many down, in multiples, as radix and oversubscription
+// allow. `tier` 0 is the leaf's.
+std::optional<SwitchCables> Split(const ClosRequest& request, std::size_t tier,
+                                  std::uint32_t multiple) {
+  const std::uint32_t radix = RadixOf(request, tier);
+  const Rate down_rate = tier == 0 ? request.link : request.uplink;
+  const std::uint32_t each = tier < request.breakout.size() ? request.breakout[tier] : 1;
+  const std::uint32_t most = radix * each;
+  for (std::uint32_t down = most - most % multiple; down > 0; down -= multiple) {
+    const std::uint32_t up =
+        UplinksFor(down, down_rate, request.uplink, OversubscriptionOf(request, tier));
+    if (PortsOf(request, down, tier) + PortsOf(request, up, tier + 1) <= radix) {
+      return SwitchCables{down, up};
+    }
   }
   return std::nullopt;
 }
 
 std::optional<std::vector<XgftLevel>> ShapeThreeTiers(const ClosRequest& request,
-                                                      const SwitchPorts& leaf,
+                                                      const SwitchCables& leaf,
                                                       std::uint32_t leaves) {
-  const auto spine =
-      Split(RadixOf(request, 1), request.uplink, request.uplink, OversubscriptionOf(request, 1), 1);
+  const auto spine = Split(request, 1, 1);
   if (!spine) return std::nullopt;
   const std::uint32_t pod_leaves = std::min(spine->down, leaves);
   const std::uint32_t pods = (leaves + pod_leaves - 1) / pod_leaves;
-  const auto cores = SwitchesAbove(pods, spine->up, RadixOf(request, 2));
+  const auto cores = SwitchesAbove(request, 2, pods, spine->up);
   if (!cores) return std::nullopt;
   return std::vector<XgftLevel>{
       {.children = leaf.down, .parents = request.ports, .rate = request.link},
@@ -72,25 +86,31 @@ std::optional<std::vector<XgftLevel>> ShapeThreeTiers(const ClosRequest& request
 }
 
 // What one leaf holds; nothing when the radix is too small for any end and uplink.
-std::optional<SwitchPorts> ShapeLeaf(const ClosRequest& request) {
-  const double oversubscription = OversubscriptionOf(request, 0);
+std::optional<SwitchCables> ShapeLeaf(const ClosRequest& request) {
   const std::uint32_t radix = RadixOf(request, 0);
-  if (request.leaf_ends == 0) {
-    return Split(radix, request.link, request.uplink, oversubscription, request.end_multiple);
+  if (request.tiers == 1) {  // nothing leads up
+    const std::uint32_t each = request.breakout.empty() ? 1 : request.breakout.front();
+    const std::uint32_t down = request.leaf_ends == 0 ? radix * each : request.leaf_ends;
+    if (PortsOf(request, down, 0) > radix) return std::nullopt;
+    return SwitchCables{down, 0};
   }
+  if (request.leaf_ends == 0) return Split(request, 0, request.end_multiple);
   const std::uint32_t up =
-      UplinksFor(request.leaf_ends, request.link, request.uplink, oversubscription);
-  if (request.leaf_ends >= radix || up > radix - request.leaf_ends) return std::nullopt;
-  return SwitchPorts{request.leaf_ends, up};
+      UplinksFor(request.leaf_ends, request.link, request.uplink, OversubscriptionOf(request, 0));
+  if (PortsOf(request, request.leaf_ends, 0) + PortsOf(request, up, 1) > radix) {
+    return std::nullopt;
+  }
+  return SwitchCables{request.leaf_ends, up};
 }
 
 std::optional<std::vector<XgftLevel>> ShapeLevels(const ClosRequest& request,
-                                                  const SwitchPorts& leaf, std::uint32_t leaves) {
-  if (leaves == 1 && request.ports == 1 && request.tiers <= 1) {
-    return std::vector<XgftLevel>{{.children = leaf.down, .rate = request.link}};
+                                                  const SwitchCables& leaf, std::uint32_t leaves) {
+  if (leaves == 1 && request.tiers <= 1) {
+    return std::vector<XgftLevel>{
+        {.children = leaf.down, .parents = request.ports, .rate = request.link}};
   }
   if (request.tiers == 1) return std::nullopt;
-  const auto spines = SwitchesAbove(leaves, leaf.up, RadixOf(request, 1));
+  const auto spines = SwitchesAbove(request, 1, leaves, leaf.up);
   if (spines && request.tiers != 3) {
     return std::vector<XgftLevel>{
         {.children = leaf.down, .parents = request.ports, .rate = request.link},
@@ -122,6 +142,8 @@ ClosRequest ReadClosRequest(const FabricParameters& parameters) {
   request.oversubscription = parameters.Ratios("oversubscription");
   request.link = parameters.link();
   request.uplink = parameters.uplink();
+  request.breakout = parameters.Counts("breakout");
+  request.ports = parameters.Count("ports", 1);
   request.tiers = parameters.Count("tiers", 0);
   return request;
 }
@@ -140,7 +162,9 @@ Result<void> CheckTiersNamed(const FabricParameters& parameters, const ClosReque
   auto radix = check("radix", request.radix.size(), tiers);
   // Nothing leads up from the highest tier; a lone leaf is sized for uplinks it might get.
   const std::size_t below = std::max<std::size_t>(tiers - 1, 1);
-  return radix ? check("oversubscription", request.oversubscription.size(), below) : radix;
+  auto ratios = check("oversubscription", request.oversubscription.size(), below);
+  auto breakout = check("breakout", request.breakout.size(), tiers);
+  return !radix ? radix : !ratios ? ratios : breakout;
 }
 
 std::unexpected<Diagnostics> RadixTooSmall(const FabricParameters& parameters,

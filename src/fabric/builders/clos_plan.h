@@ -13,6 +13,9 @@ namespace trunkline {
 struct ClosRequest {
   std::vector<std::uint32_t> radix;      // of leaf, spine, core; the last holds for those above it
   std::vector<double> oversubscription;  // of leaf, spine; 1 where absent
+  // Cables that share a port: those of ends, between leaves and spines, between spines and cores; 1
+  // where absent. A switch needs ports for the cables of the level below it and of that above it.
+  std::vector<std::uint32_t> breakout;
   Rate link;
   Rate uplink;
   // Ends of a leaf; 0: as many as radix and oversubscription allow, in multiples of end_multiple.
@@ -39,12 +42,18 @@ struct ClosShape {
 [[nodiscard]] std::optional<ClosShape> ShapeClos(
     const ClosRequest& request, const std::function<std::uint32_t(std::uint32_t)>& leaves_for);
 
-// Reads `radix` and `oversubscription`.
+// Reads `radix`, `oversubscription`, `breakout`, `ports` and `tiers`.
 [[nodiscard]] ClosRequest ReadClosRequest(const FabricParameters& parameters);
 
-// TL1405 when `radix` or `oversubscription` name tiers that a network of so many does not have.
+// TL1405 when `radix`, `oversubscription` or `breakout` name tiers that a network of so many does
+// not have.
 [[nodiscard]] Result<void> CheckTiersNamed(const FabricParameters& parameters,
                                            const ClosRequest& request, std::size_t tiers);
+
+// Nodes side by side on the leaves of `planes` separate networks. REQUIRES: planes divides the
+// NICs.
+[[nodiscard]] Result<NetworkPlan> PlanClos(const FabricParameters& parameters,
+                                           const ClosRequest& request, std::uint32_t planes);
 
 // TL1403, with the smallest radix for which `fits` holds.
 [[nodiscard]] std::unexpected<Diagnostics> RadixTooSmall(

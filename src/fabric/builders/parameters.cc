@@ -16,6 +16,10 @@ constexpr Time kSwitchLatency = Time::Nanoseconds(400);
 
 }  // namespace
 
+Rate FabricParameters::link(std::uint32_t ports) const {
+  return RateOf("link", Rate::BitsPerSecond(node_.nic_rate.bits_per_second() / ports));
+}
+
 Time FabricParameters::switch_latency() const {
   return spec_.switch_latency.value_or(kSwitchLatency);
 }

@@ -8,9 +8,9 @@ namespace trunkline {
 namespace {
 
 constexpr std::array kMakers = {
-    &SingleSwitchBuilder,  &TreeBuilder,      &ClosBuilder,          &FatTreeBuilder,
-    &RailOptimizedBuilder, &DragonflyBuilder, &DragonflyPlusBuilder, &SlimFlyBuilder,
-    &TorusBuilder,         &FullMeshBuilder,
+    &SingleSwitchBuilder, &TreeBuilder,  &ClosBuilder,     &FatTreeBuilder,   &RailOptimizedBuilder,
+    &RailOnlyBuilder,     &HpnBuilder,   &MetaRoceBuilder, &DragonflyBuilder, &DragonflyPlusBuilder,
+    &SlimFlyBuilder,      &TorusBuilder, &FullMeshBuilder,
 };
 
 }  // namespace
@@ -51,8 +51,12 @@ FabricKey CountKey(const char* name, const char* fallback, const char* summary, 
 }
 
 FabricKey LinkKey() {
-  return {"link",   FabricKey::Type::kRate, 1,
-          kMaxRate, "the NIC's rate",       "rate of the cables of NICs"};
+  return {"link",
+          FabricKey::Type::kRate,
+          1,
+          kMaxRate,
+          "the NIC's rate, shared by its ports",
+          "rate of the cables of NICs"};
 }
 
 FabricKey UplinkKey() {
@@ -80,5 +84,18 @@ FabricKey PlanesKey() {
           1,        64,
           "1",      "separate networks: NIC i of a node is in plane i modulo planes"};
 }
+
+FabricKey PortsKey() {
+  return CountKey("ports", "1",
+                  "ports of a NIC, each to a leaf of its own plane (dual-ToR, dual-plane: 2)", 8);
+}
+
+FabricKey BreakoutKey() {
+  return {"breakout", FabricKey::Type::kCounts,
+          1,          8,
+          "1",        "cables that share a port: a list for those of ends, spines, cores"};
+}
+
+FabricKey TiersKey() { return CountKey("tiers", "as few as suffice", "tiers of switches", 3); }
 
 }  // namespace trunkline

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "fabric/builders/xgft.h"
+
+namespace trunkline {
+namespace {
+
+// Qian et al.: Alibaba HPN: A Data Center Network for Large Language Model Training (SIGCOMM 2024),
+// section 3 and tables 2 and 4. A segment of hosts has two ToR switches a rail, one for each port
+// of its NICs, and the ToRs of either port are a plane of their own up to the core. Aggregation
+// switches serve all rails of a pod, or one rail each (rail-only), and have as many ports downwards
+// either way.
+constexpr std::uint32_t kHosts = 128;       // of a segment
+constexpr std::uint32_t kPlanes = 2;        // ports of a NIC
+constexpr std::uint32_t kAggregation = 60;  // switches that a ToR has a cable to
+constexpr std::uint32_t kToRs = 120;        // below an aggregation switch
+constexpr std::uint32_t kCoreUplinks = 8;   // of an aggregation switch (15:1)
+constexpr Rate kUplink = Rate::GigabitsPerSecond(400);
+
+Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+  const std::uint32_t rails = parameters.nics();
+  const std::uint32_t shared = parameters.Count("shared_rails", rails);
+  if (rails % shared != 0) {
+    return parameters.Fail(
+        "shared_rails", "TL1405", fmt::format("{} rails do not divide by {}", rails, shared),
+        fmt::format("write shared_rails={} (any to any) or 1 (rail-only)", rails));
+  }
+  const std::uint32_t hosts = parameters.Count("hosts", kHosts);
+  const std::uint32_t segments = parameters.Count("segments", std::max(1U, kToRs / shared));
+  const double pod = static_cast<double>(hosts) * segments;
+  const double wanted = parameters.nodes() > 0 ? parameters.nodes() : pod;
+  if (wanted * rails > kMaxEnds) return TooManyEnds(wanted * rails);
+  const auto nodes = static_cast<std::uint32_t>(wanted);
+  const std::uint32_t used = (nodes + hosts - 1) / hosts;
+  const std::uint32_t pods = (used + segments - 1) / segments;
+  const std::uint32_t ports = parameters.Count("ports", kPlanes);
+  const std::uint32_t aggregation = parameters.Count("aggregation", kAggregation);
+  const std::uint32_t core_uplinks = parameters.Count("core_uplinks", kCoreUplinks);
+  const Rate link = parameters.link(ports);
+  const Rate uplink = parameters.Has("uplink") ? parameters.uplink() : kUplink;
+
+  XgftPlan plan;
+  plan.networks = rails / shared;
+  plan.leaves = used * shared;
+  plan.levels = {{.children = hosts, .parents = ports, .rate = link},
+                 {.children = segments * shared, .parents = aggregation, .rate = uplink}};
+  if (pods > 1) {
+    // The paper does not say how many core switches there are: an aggregation switch has all its
+    // cables to one.
+    plan.levels.push_back({.children = pods, .cables = core_uplinks, .rate = uplink});
+  }
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    for (std::uint32_t rail = 0; rail < rails; ++rail) {
+      plan.seats.push_back({rail / shared, node / hosts * shared + rail % shared});
+    }
+  }
+  plan.cable_latency = parameters.cable_latency();
+  plan.switch_latency = parameters.switch_latency();
+  NetworkPlan network = PlanXgft(
+      std::move(plan), nodes, rails,
+      fmt::format("{} segments of {} hosts in {} pods; {} planes of {} aggregation switches for "
+                  "{} rails each",
+                  used, hosts, pods, ports * (rails / shared), aggregation, shared));
+  for (std::uint32_t node = 0; node < nodes; ++node) network.unit_of_node[node] = node / hosts;
+  return network;
+}
+
+}  // namespace
+
+const Builder& HpnBuilder() {
+  static const Builder builder = {
+      {"hpn",
+       "Alibaba's HPN: two ToR switches a rail and segment, one for each port of a NIC, two planes "
+       "of aggregation switches, cores above 15 segments",
+       {CountKey("hosts", "128", "nodes of a segment"),
+        CountKey("segments", "15, or 120 / shared_rails", "segments of a pod"),
+        CountKey("shared_rails", "all", "rails that share aggregation switches; 1: rail-only"),
+        CountKey("aggregation", "60", "aggregation switches of a plane, one cable a ToR to each"),
+        CountKey("core_uplinks", "8", "cables of an aggregation switch to its core"),
+        CountKey("ports", "2", "ports of a NIC, planes", 8), LinkKey(), UplinkKey()}},
+      Plan};
+  return builder;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,39 @@
+#include <utility>
+
+#include "fabric/builders/clos_plan.h"
+
+namespace trunkline {
+namespace {
+
+// NIC i of every node in a network of rail i, and nothing above that joins the rails: traffic
+// between them is forwarded inside the node first (Wang et al.: Rail-only: A Low-Cost
+// High-Performance Network for Training LLMs with Trillion Parameters, HotI 2024). A rail is one
+// switch where its ports suffice.
+Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+  if (parameters.nodes() == 0) {
+    return parameters.Fail("nodes", "TL1405", "rail-only needs a number of nodes",
+                           "write nodes=64, say");
+  }
+  ClosRequest request = ReadClosRequest(parameters);
+  if (request.tiers == 0) {
+    ClosRequest single = request;
+    single.tiers = 1;
+    if (auto plan = PlanClos(parameters, single, parameters.nics())) return plan;
+  }
+  return PlanClos(parameters, request, parameters.nics());
+}
+
+}  // namespace
+
+const Builder& RailOnlyBuilder() {
+  static const Builder builder = {
+      {"rail-only",
+       "NIC i of every node in a network of its own, without spines where a switch suffices; rails "
+       "meet inside the nodes",
+       {RadixKey(), OversubscriptionKey(), BreakoutKey(), TiersKey(), PortsKey(), LinkKey(),
+        UplinkKey()}},
+      Plan};
+  return builder;
+}
+
+}  // namespace trunkline
