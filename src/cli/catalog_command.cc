@@ -11,6 +11,7 @@
 #include "trunkline/collective/algorithm.h"
 #include "trunkline/fabric/build.h"
 #include "trunkline/fabric/catalog.h"
+#include "trunkline/fabric/cost.h"
 #include "trunkline/transport/congestion_control.h"
 #include "trunkline/transport/transport.h"
 #include "trunkline/workload/flow_sizes.h"
@@ -125,6 +126,17 @@ std::string Sizes() {
   return out;
 }
 
+std::string Prices() {
+  std::string out;
+  for (const std::string& name : PriceListNames()) {
+    const auto list = FindPriceList(name);
+    TL_CHECK(list.has_value(), "a built-in price list cannot be read", name);
+    out += fmt::format("  {:<14} {}: {} switches, {} cables\n", name, list->currency,
+                       list->switches.size(), list->cables.size());
+  }
+  return out;
+}
+
 struct Section {
   const char* kind;
   const char* title;
@@ -140,6 +152,7 @@ constexpr std::array kSections = {
     Section{"congestion", "Congestion controls, their presets and parameters", Congestion},
     Section{"patterns", "Traffic patterns and their keys", Patterns},
     Section{"sizes", "Sizes of messages as measured", Sizes},
+    Section{"prices", "Price lists", Prices},
 };
 
 }  // namespace

@@ -133,8 +133,9 @@ void DefineCollective(CLI::App& root, CollectiveCommand& collective, CollectiveF
 
 void DefineFabric(CLI::App& root, FabricCommand& fabric) {
   CLI::App& app = *root.add_subcommand("fabric", "Build a fabric and measure it");
-  app.add_option("arguments", fabric.arguments,
-                 "[show|path|analyse|compare] SPEC…; SPEC is a scenario file or kind:key=value,…")
+  app.add_option(
+         "arguments", fabric.arguments,
+         "[show|analyse|path|cost|compare] SPEC…; SPEC is a scenario file or kind:key=value,…")
       ->required();
   AddSet(app, fabric.assignments);
   for (const FabricOption& option : kFabricOptions) {
@@ -148,6 +149,8 @@ void DefineFabric(CLI::App& root, FabricCommand& fabric) {
       "Examples:\n"
       "  trunkline fabric fat-tree:k=16\n"
       "  trunkline fabric show rail-optimized:node=dgx-h100,nodes=128,radix=64\n"
+      "  trunkline fabric analyse tree:arity=[8,4],taper=[3]\n"
+      "  trunkline fabric cost rail-optimized:node=dgx-h100,nodes=128 --prices ndr-2024\n"
       "  trunkline fabric path rail-optimized:node=dgx-h100,nodes=128,radix=64 gpu:0/3 gpu:17/5\n"
       "  trunkline fabric compare fat-tree:k=16 clos:nodes=1024,radix=32,oversubscription=2\n");
 }
@@ -156,7 +159,7 @@ void DefineCatalog(CLI::App& root, CatalogCommand& catalog) {
   CLI::App& app = *root.add_subcommand("catalog", "List what is built in");
   app.add_option("kind", catalog.kind,
                  "nodes, accelerators, fabrics, routing, algorithms, transports, congestion, "
-                 "patterns or sizes; everything when left out");
+                 "patterns, sizes or prices; everything when left out");
   app.footer(
       "Examples:\n"
       "  trunkline catalog\n"

@@ -19,16 +19,17 @@ struct Verb {
   std::size_t most;
   const char* usage;
   int (*run)(const FabricCommand& command, std::span<const std::string> words);
-  std::initializer_list<std::string_view> options = {};  // of kFabricOptions
+  std::array<std::string_view, 5> options = {};  // of kFabricOptions
 };
 constexpr std::array kVerbs = {
     Verb{"show", 1, 1, "trunkline fabric [show] SPEC", FabricShow},
     Verb{"analyse", 1, 1, "trunkline fabric analyse SPEC", FabricAnalyse},
     Verb{"path", 3, 3, "trunkline fabric path SPEC gpu:0/3 gpu:17/5", FabricPath},
+    Verb{"cost", 1, 1, "trunkline fabric cost SPEC --prices FILE", FabricBill, {"--prices"}},
     Verb{"compare", 2, 16, "trunkline fabric compare SPEC SPEC…", FabricCompare},
 };
 // Named by the contract of the command line; refused until they exist.
-constexpr std::array kLaterVerbs = {"cost", "check", "advise", "import", "export"};
+constexpr std::array kLaterVerbs = {"check", "advise", "import", "export"};
 
 int Refuse(const char* code, const std::string& message, const std::string& hint) {
   PrintDiagnostics(Error(code, message, hint).error());

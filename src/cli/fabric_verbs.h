@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,7 +23,9 @@ struct FabricOption {
   const char* help;
 };
 // command_line.cc offers these to the parser; which of them a verb reads stands in `kVerbs`.
-inline constexpr std::array<FabricOption, 0> kFabricOptions = {};
+inline constexpr std::array kFabricOptions = {
+    FabricOption{"--prices", "cost", "A price list of `catalog prices`, or a file in that form"},
+};
 
 // What a verb is to work on: what was built, and how it is routed.
 struct FabricSubject {
@@ -36,10 +37,18 @@ struct FabricSubject {
 [[nodiscard]] Result<FabricSubject> LoadFabric(const std::string& spec,
                                                const std::vector<Assignment>& assignments);
 
+// The value of a flag of kFabricOptions, or `otherwise` where it is not given.
+[[nodiscard]] inline std::string OptionOr(const FabricCommand& command, const std::string& flag,
+                                          const std::string& otherwise) {
+  const auto given = command.options.find(flag);
+  return given == command.options.end() ? otherwise : given->second;
+}
+
 // `words` are what follows the verb; each prints and returns the exit status.
 int FabricShow(const FabricCommand& command, std::span<const std::string> words);
 int FabricAnalyse(const FabricCommand& command, std::span<const std::string> words);
 int FabricPath(const FabricCommand& command, std::span<const std::string> words);
+int FabricBill(const FabricCommand& command, std::span<const std::string> words);
 int FabricCompare(const FabricCommand& command, std::span<const std::string> words);
 
 }  // namespace trunkline

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "report/cost_report.h"
 #include "report/json_writer.h"
 #include "report/names.h"
 #include "report/table.h"
@@ -187,7 +188,7 @@ std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& ana
 }
 
 std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& analysis,
-                             const WeakPoints* weak) {
+                             const WeakPoints* weak, const FabricCost* cost) {
   const FabricCounts& counts = analysis.counts;
   JsonWriter json(1);
   json.BeginObject();
@@ -234,7 +235,12 @@ std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& ana
     json.Field("share", share.pairs);
   });
   if (weak != nullptr) WriteWeakPoints(json, built.fabric, *weak);
-  json.NullField("cost");
+  json.Key("cost");
+  if (cost != nullptr) {
+    WriteCost(json, *cost);
+  } else {
+    json.Null();
+  }
   json.EndObject();
   return std::move(json).Take() + "\n";
 }

@@ -65,6 +65,24 @@ TEST(FabricReport, WeakPointsAreNamedInTextAndJson) {
   }
 }
 
+TEST(FabricReport, CostIsAKeyOfTheContractAndABill) {
+  const BuiltFabric built = Build("clos:node=dgx-h100,nodes=256,radix=64,tiers=2");
+  const auto prices = FindPriceList(kDefaultPrices);
+  ASSERT_TRUE(prices.has_value());
+  const FabricAnalysis analysis = Analyse(built);
+  const FabricCost cost = CostFabric(built, *prices, analysis.bisection.lower);
+  EXPECT_THAT(RenderCostText(built, cost), HasSubstr("3.456 M USD of switches"));
+  const auto json = nlohmann::json::parse(RenderFabricJson(built, analysis, nullptr, &cost));
+  EXPECT_EQ(json["cost"]["switches"], 96 * 36'000.0);
+  EXPECT_EQ(json["cost"]["total"].get<double>() / 2048, json["cost"]["per_gpu"]);
+  std::uint64_t cables = 0;
+  for (const auto& part : json["cost"]["parts"]) {
+    if (part.contains("metres")) cables += part["count"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(cables, 4096U);
+  EXPECT_TRUE(nlohmann::json::parse(RenderFabricJson(built, analysis))["cost"].is_null());
+}
+
 TEST(FabricReport, PathShowsWhatGpuDirectChanges) {
   const BuiltFabric built = Build("rail-optimized:node=dgx-h100,nodes=64");
   const auto paths = ComparePaths(built.fabric, RoutingPolicy::kAdaptive, "gpu:0/3", "gpu:17/5");

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "trunkline/fabric/analysis.h"
+#include "trunkline/fabric/cost.h"
 #include "trunkline/fabric/weak_points.h"
 
 // What `trunkline fabric` prints. Pure functions; texts end with a newline.
@@ -27,10 +28,14 @@ struct PathComparison {
 [[nodiscard]] std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& analysis,
                                            const WeakPoints* weak = nullptr);
 // The keys of docs/report.md's fabric result: gpus, nodes, nics, switches, links, oversubscription,
-// bisection, diameter_hops, mean_hops. Hops count switches. With `weak` also bisection.cut,
-// most_loaded, path_diversity, single_points and failures.
+// bisection, diameter_hops, mean_hops, cost (null without it). Hops count switches. With `weak` also
+// bisection.cut, most_loaded, path_diversity, single_points and failures.
 [[nodiscard]] std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& analysis,
-                                           const WeakPoints* weak = nullptr);
+                                           const WeakPoints* weak = nullptr,
+                                           const FabricCost* cost = nullptr);
+
+// The bill of materials, line by line, and what it comes to.
+[[nodiscard]] std::string RenderCostText(const BuiltFabric& built, const FabricCost& cost);
 
 [[nodiscard]] std::string RenderPathText(const PathComparison& paths);
 [[nodiscard]] std::string RenderPathJson(const PathComparison& paths);

@@ -1,0 +1,200 @@
+#include "trunkline/fabric/cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "fabric/analysis/connectivity.h"
+#include "fabric/analysis/floor.h"
+
+namespace trunkline {
+namespace {
+
+// Cables of one switch, by rate.
+using Cables = std::map<Rate, std::uint64_t>;
+
+std::uint64_t CeilDivide(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
+std::uint64_t CeilDivide(Rate a, Rate b) {
+  return CeilDivide(static_cast<std::uint64_t>(a.bits_per_second()),
+                    static_cast<std::uint64_t>(b.bits_per_second()));
+}
+
+// Ports of `price` that `cables` take: slower ones share a port, faster ones take several.
+std::uint64_t PortsFor(const Cables& cables, const SwitchPrice& price) {
+  std::uint64_t ports = 0;
+  for (const auto& [rate, count] : cables) {
+    if (price.ports == 0) {
+      ports += count;
+    } else if (rate > price.rate) {
+      ports += count * CeilDivide(rate, price.rate);
+    } else {
+      const auto fit =
+          static_cast<std::uint64_t>(price.rate.bits_per_second() / rate.bits_per_second());
+      ports += CeilDivide(count, std::min<std::uint64_t>(fit, price.breakout));
+    }
+  }
+  return ports;
+}
+
+double PriceOf(const SwitchPrice& price, std::uint64_t ports) {
+  return std::max(0.0, price.price + price.per_port * static_cast<double>(ports));
+}
+
+class Bill {
+ public:
+  Bill(const BuiltFabric& built, const PriceList& prices)
+      : fabric_(built.fabric), prices_(prices), floor_(built.fabric, prices.floor) {
+    for (const CablePrice& cable : prices.cables) {
+      if (cable.rate) fastest_ = std::max(fastest_, *cable.rate);
+    }
+  }
+
+  void AddSwitches(FabricCost& cost) {
+    std::map<std::pair<std::uint8_t, const SwitchPrice*>, CostLine> lines;
+    for (std::size_t i = 0; i < fabric_.device_count(); ++i) {
+      const Device& device = fabric_.device(DeviceId(i));
+      if (device.kind != DeviceKind::kSwitch) continue;
+      Cables cables;
+      for (LinkId out : fabric_.out(DeviceId(i))) ++cables[fabric_.link(out).rate];
+      const auto [price, ports] = ChooseSwitch(cables);
+      if (price == nullptr) {
+        NoteMissing(fmt::format("a {} of {}", DeviceClassOf(device), Describe(cables)));
+        continue;
+      }
+      CostLine& line = lines[{device.tier, price}];
+      line.part = price->name;
+      line.use = DeviceClassOf(device);
+      line.is_switch = true;
+      line.source = price->source;
+      ++line.count;
+      line.ports_used += ports;
+      line.ports_free += price->ports == 0 ? 0 : price->ports - ports;
+      line.price += PriceOf(*price, ports);
+      line.watts += price->watts + price->per_port_watts * static_cast<double>(ports);
+    }
+    for (auto& [key, line] : lines) {
+      cost.switches_price += line.price;
+      cost.watts += line.watts;
+      cost.lines.push_back(std::move(line));
+    }
+  }
+
+  void AddCables(FabricCost& cost) {
+    std::map<std::pair<std::string, const CablePrice*>, CostLine> lines;
+    for (std::size_t i = 0; i < fabric_.link_count(); i += 2) {
+      const Link& link = fabric_.link(LinkId(i));
+      if (link.kind != LinkKind::kNetwork) continue;
+      const double metres = floor_.Length(link.from, link.to);
+      const std::uint64_t strands =
+          fastest_ > Rate() && link.rate > fastest_ ? CeilDivide(link.rate, fastest_) : 1;
+      const Rate rate = strands > 1 ? fastest_ : link.rate;
+      const CablePrice* price = ChooseCable(rate, metres);
+      if (price == nullptr) {
+        NoteMissing(fmt::format("a cable of {} over {:.3g} m", ToString(rate), metres));
+        continue;
+      }
+      CostLine& line = lines[{NameOfCable(fabric_, LinkId(i)).kind, price}];
+      line.part = price->name;
+      line.source = price->source;
+      line.count += strands;
+      line.metres += metres * static_cast<double>(strands);
+      line.longest_m = std::max(line.longest_m, metres);
+      line.price += CablePriceOf(*price, rate, metres) * static_cast<double>(strands);
+      line.watts += price->watts * static_cast<double>(strands);
+    }
+    for (auto& [key, line] : lines) {
+      line.use = key.first;
+      cost.cables_price += line.price;
+      cost.watts += line.watts;
+      cost.lines.push_back(std::move(line));
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> TakeMissing() {
+    return {missing_.begin(), missing_.end()};
+  }
+
+ private:
+  [[nodiscard]] std::pair<const SwitchPrice*, std::uint64_t> ChooseSwitch(
+      const Cables& cables) const {
+    const SwitchPrice* best = nullptr;
+    std::uint64_t best_ports = 0;
+    for (const SwitchPrice& price : prices_.switches) {
+      const std::uint64_t ports = PortsFor(cables, price);
+      if (price.ports > 0 && ports > price.ports) continue;
+      if (best != nullptr && PriceOf(price, ports) >= PriceOf(*best, best_ports)) continue;
+      best = &price;
+      best_ports = ports;
+    }
+    return {best, best_ports};
+  }
+
+  static double CablePriceOf(const CablePrice& cable, Rate rate, double metres) {
+    const double scale =
+        cable.rate ? 1 : static_cast<double>(rate.bits_per_second()) / 1e9;  // for each Gb/s
+    return scale * (cable.price + cable.per_m * metres);
+  }
+
+  [[nodiscard]] const CablePrice* ChooseCable(Rate rate, double metres) const {
+    const CablePrice* best = nullptr;
+    for (const CablePrice& cable : prices_.cables) {
+      if (cable.reach_m < metres || (cable.rate && *cable.rate < rate)) continue;
+      if (best == nullptr ||
+          CablePriceOf(cable, rate, metres) < CablePriceOf(*best, rate, metres)) {
+        best = &cable;
+      }
+    }
+    return best;
+  }
+
+  static std::string Describe(const Cables& cables) {
+    std::string text;
+    for (const auto& [rate, count] : cables) {
+      text += fmt::format("{}{} x {}", text.empty() ? "" : " and ", count, ToString(rate));
+    }
+    return text;
+  }
+
+  void NoteMissing(std::string what) {
+    constexpr std::size_t kMostKinds = 20;
+    if (missing_.size() < kMostKinds) missing_.insert(std::move(what));
+  }
+
+  const Fabric& fabric_;
+  const PriceList& prices_;
+  Floor floor_;
+  Rate fastest_;
+  std::set<std::string> missing_;
+};
+
+}  // namespace
+
+std::optional<double> FabricCost::per_end() const {
+  if (ends == 0) return std::nullopt;
+  return price() / static_cast<double>(ends);
+}
+
+std::optional<double> FabricCost::per_gigabyte_of_bisection() const {
+  if (bisection == Rate()) return std::nullopt;
+  return price() / (bisection.bytes_per_second() / 1e9);
+}
+
+FabricCost CostFabric(const BuiltFabric& built, const PriceList& prices, Rate bisection) {
+  FabricCost cost{.prices = prices.name,
+                  .currency = prices.currency,
+                  .lines = {},
+                  .unpriced = {},
+                  .ends = built.fabric.endpoints().size(),
+                  .bisection = bisection};
+  Bill bill(built, prices);
+  bill.AddSwitches(cost);
+  bill.AddCables(cost);
+  cost.unpriced = bill.TakeMissing();
+  return cost;
+}
+
+}  // namespace trunkline

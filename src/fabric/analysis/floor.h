@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trunkline/fabric/cost.h"
+
+namespace trunkline {
+
+// Where every NIC, host and switch of a fabric stands.
+class Floor {
+ public:
+  Floor(const Fabric& fabric, const FloorPlan& plan);
+
+  // Of a cable between two of them, along aisles: rows and racks between, and the slack.
+  [[nodiscard]] double Length(DeviceId a, DeviceId b) const;
+
+ private:
+  struct Place {
+    std::int32_t rack = 0;  // in its row
+    std::int32_t row = 0;
+  };
+
+  void PlaceNodes(const Fabric& fabric);
+  void PlaceSwitches(const Fabric& fabric);
+
+  FloorPlan plan_;
+  std::vector<Place> places_;  // by device
+};
+
+}  // namespace trunkline
