@@ -101,8 +101,10 @@ void WordReader::FileError(std::string code, std::string message, std::string hi
   Note({file_, 0, 0}, std::move(code), std::move(message), std::move(hint), "");
 }
 
-void WordReader::LineError(int line, std::string code, std::string message, std::string hint) {
-  Note({file_, line, 0}, std::move(code), std::move(message), std::move(hint), "");
+void WordReader::LineError(int line, int column, std::string code, std::string message,
+                           std::string hint) {
+  Note({file_, line, column}, std::move(code), std::move(message), std::move(hint),
+       column > 0 && line == line_ ? text_ : "");
 }
 
 Diagnostics WordReader::TakeDiagnostics() {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trunkline/base/diagnostics.h"
@@ -34,6 +35,7 @@ class WordReader {
   // long, which is noted.
   bool Next();
   [[nodiscard]] std::span<const Word> words() const { return words_; }
+  [[nodiscard]] std::string_view text() const { return text_; }  // of the whole line
   [[nodiscard]] int line() const { return line_; }
   [[nodiscard]] const std::string& file() const { return file_; }
 
@@ -42,8 +44,11 @@ class WordReader {
   void Error(const Word& word, std::string code, std::string message, std::string hint);
   void Error(std::size_t index, std::string code, std::string message, std::string hint);
   void FileError(std::string code, std::string message, std::string hint);
-  // A problem of an earlier line.
-  void LineError(int line, std::string code, std::string message, std::string hint);
+  // A problem of an earlier line, or of a place in this one.
+  void LineError(int line, std::string code, std::string message, std::string hint) {
+    LineError(line, 0, std::move(code), std::move(message), std::move(hint));
+  }
+  void LineError(int line, int column, std::string code, std::string message, std::string hint);
 
   [[nodiscard]] bool failed() const { return problems_ > 0; }
   // What was noted, the first dozen and how many more (TL1112).

@@ -1,28 +1,58 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/yaml_reader.h"
 #include "cli/fabric_verbs.h"
+#include "trunkline/fabric/import.h"
 
 namespace trunkline {
+namespace {
+
+FabricSubject SubjectOf(BuiltFabric built, std::optional<RoutingPolicy> routing) {
+  return {std::make_shared<const BuiltFabric>(std::move(built)),
+          routing.value_or(RoutingPolicy::kAdaptive)};
+}
+
+Result<FabricSubject> OfSpec(const std::string& text, const std::vector<Assignment>& assignments) {
+  if (!assignments.empty()) {
+    return Error("TL1002", "--set changes a scenario or how a file is read, and this is neither",
+                 fmt::format("write the key into the spec: {},key=value", text));
+  }
+  const auto spec = ParseFabricSpec(text);
+  if (!spec) return std::unexpected(spec.error());
+  auto built = BuildFabric(*spec);
+  if (!built) return std::unexpected(built.error());
+  return SubjectOf(*std::move(built), spec->routing);
+}
+
+Result<FabricSubject> OfFile(const std::string& path, const std::vector<Assignment>& assignments) {
+  const auto text = ReadTextFile(path, kMostFabricFileBytes);
+  if (!text) return std::unexpected(text.error());
+  const bool says_format = std::ranges::any_of(assignments, [](const Assignment& assignment) {
+    return assignment.text.starts_with("format=");
+  });
+  if (!says_format && RecogniseFabric(*text).empty()) {
+    const auto scenario = ParseScenario(*text, path, assignments);
+    if (!scenario) return std::unexpected(scenario.error());
+    return FabricSubject{scenario->cluster.fabric, scenario->cluster.routing};
+  }
+  std::vector<std::string> keys;
+  for (const Assignment& assignment : assignments) keys.push_back(assignment.text);
+  const auto spec = ParseFabricFileSpec(path, keys);
+  if (!spec) return std::unexpected(spec.error());
+  auto imported = ImportFabric(*text, path, OptionsOf(*spec));
+  if (!imported) return std::unexpected(imported.error());
+  return SubjectOf(std::move(imported->built), spec->routing);
+}
+
+}  // namespace
 
 Result<FabricSubject> LoadFabric(const std::string& spec,
                                  const std::vector<Assignment>& assignments) {
-  if (LooksLikeFabricSpec(spec)) {
-    if (!assignments.empty()) {
-      return Error("TL1002", "--set changes a scenario, and this is none",
-                   fmt::format("write the key into the spec: {},key=value", spec));
-    }
-    const auto parsed = ParseFabricSpec(spec);
-    if (!parsed) return std::unexpected(parsed.error());
-    auto built = BuildFabric(*parsed);
-    if (!built) return std::unexpected(built.error());
-    return FabricSubject{std::make_shared<const BuiltFabric>(std::move(*built)),
-                         parsed->routing.value_or(RoutingPolicy::kAdaptive)};
-  }
-  const auto scenario = ReadScenario(spec, assignments);
-  if (!scenario) return std::unexpected(scenario.error());
-  return FabricSubject{scenario->cluster.fabric, scenario->cluster.routing};
+  if (LooksLikeFabricSpec(spec)) return OfSpec(spec, assignments);
+  return OfFile(spec == "-" ? "/dev/stdin" : spec, assignments);
 }
 
 }  // namespace trunkline

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/disjoint_sets.h"
+#include "base/disjoint_sets.h"
 
 namespace trunkline {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "fabric/builders/builder.h"
 #include "trunkline/base/check.h"
+#include "trunkline/fabric/import.h"
 
 namespace trunkline {
 namespace {
@@ -110,9 +111,8 @@ std::vector<DeviceId> AddNodes(FabricBuilder& builder, const NodeTemplate& node,
   return ends;
 }
 
-}  // namespace
-
-Result<BuiltFabric> BuildFabric(const FabricSpec& spec) {
+// A fabric of one of the kinds, without its faults.
+Result<BuiltFabric> BuildKind(const FabricSpec& spec) {
   const Builder* builder = FindBuilder(spec.kind);
   if (builder == nullptr) return UnknownKind(spec.kind);
   auto node = FindNodeTemplate(spec.node.empty() ? "host" : spec.node);
@@ -146,12 +146,31 @@ Result<BuiltFabric> BuildFabric(const FabricSpec& spec) {
     return Error("TL1404", "the rates of all cables add up to more than 500 PB/s",
                  "use fewer or slower cables");
   }
-  if (!spec.faults.empty()) {
-    auto faulty = ApplyFaults(built.fabric, spec.faults);
-    if (!faulty) return std::unexpected(std::move(faulty.error()));
-    built.fabric = *std::move(faulty);
-    built.bisection.reset();
+  return built;
+}
+
+// A fabric from a file, without its faults.
+Result<BuiltFabric> ReadFabric(const FabricSpec& spec) {
+  auto imported = ImportFabricFile(spec.file, OptionsOf(spec));
+  if (!imported) return std::unexpected(std::move(imported.error()));
+  const std::uint32_t nodes = imported->built.fabric.node_count();
+  if (spec.nodes != 0 && spec.nodes != nodes) {
+    return Error("TL1405",
+                 fmt::format("{} describes {} servers, not {}", spec.file, nodes, spec.nodes),
+                 "leave the number of nodes out");
   }
+  return std::move(imported->built);
+}
+
+}  // namespace
+
+Result<BuiltFabric> BuildFabric(const FabricSpec& spec) {
+  auto built = spec.file.empty() ? BuildKind(spec) : ReadFabric(spec);
+  if (!built || spec.faults.empty()) return built;
+  auto faulty = ApplyFaults(built->fabric, spec.faults);
+  if (!faulty) return std::unexpected(std::move(faulty.error()));
+  built->fabric = *std::move(faulty);
+  built->bisection.reset();
   return built;
 }
 

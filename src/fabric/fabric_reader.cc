@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fabric/builders/builder.h"
+#include "trunkline/fabric/import.h"
 
 namespace trunkline {
 namespace {
@@ -71,30 +72,19 @@ void ReadKey(const YamlValue& value, const FabricKey& key, FabricSpec& spec) {
 }
 
 // Refuses, by name, the keys that only other kinds read.
-void RefuseForeignKeys(const YamlMap& map, const Builder& builder) {
-  std::set<std::string> known;
-  for (const FabricKey& key : builder.kind.keys) known.insert(key.name);
+void RefuseForeignKeys(const YamlMap& map, const std::string& reader, std::set<std::string> known) {
   for (const Builder* other : Builders()) {
     for (const FabricKey& key : other->kind.keys) {
       if (!known.insert(key.name).second) continue;
       map.Refuse(key.name, "TL1402",
-                 fmt::format("a {} fabric does not read '{}'", builder.kind.name, key.name),
+                 fmt::format("a {} fabric does not read '{}'", reader, key.name),
                  fmt::format("kind: {} does", other->kind.name));
     }
   }
 }
 
-}  // namespace
-
-void ReadFabricSpec(const YamlMap& map, FabricSpec& spec) {
-  const Builder* builder = FindBuilder(spec.kind);
-  map.Read("kind", builder, KindWords());
-  spec.kind = builder->kind.name;
-  for (const FabricKey& key : builder->kind.keys) {
-    if (const auto value = map.Find(key.name)) ReadKey(*value, key, spec);
-  }
-  RefuseForeignKeys(map, *builder);
-
+// What every fabric reads.
+void ReadSharedKeys(const YamlMap& map, FabricSpec& spec) {
   Words<RoutingPolicy> policies;
   for (const RoutingPolicyInfo& info : RoutingPolicies()) {
     policies.emplace_back(info.name, info.policy);
@@ -105,6 +95,35 @@ void ReadFabricSpec(const YamlMap& map, FabricSpec& spec) {
   if (map.Read("cable_latency", latency)) spec.cable_latency = latency;
   const auto network_switch = map.Map("switch");
   if (network_switch && network_switch->Read("latency", latency)) spec.switch_latency = latency;
+}
+
+}  // namespace
+
+void ReadFabricFileKeys(const YamlMap& map, FabricSpec& spec) {
+  Words<std::string> formats;
+  for (const FabricFormat& format : FabricFormats()) {
+    if (format.reads) formats.emplace_back(format.name, format.name);
+  }
+  map.Read("format", spec.format, formats);
+  if (const auto link = map.Find("link")) ReadKey(*link, LinkKey(), spec);
+  map.Refuse("kind", "TL1402", "a fabric has a file or a kind, not both", "keep one of them");
+  RefuseForeignKeys(map, "file's", {"link"});
+  ReadSharedKeys(map, spec);
+}
+
+void ReadFabricSpec(const YamlMap& map, FabricSpec& spec) {
+  if (map.Read("file", spec.file)) return ReadFabricFileKeys(map, spec);
+  map.Refuse("format", "TL1402", "a format without a file", "name the file with file:");
+  const Builder* builder = FindBuilder(spec.kind);
+  map.Read("kind", builder, KindWords());
+  spec.kind = builder->kind.name;
+  for (const FabricKey& key : builder->kind.keys) {
+    if (const auto value = map.Find(key.name)) ReadKey(*value, key, spec);
+  }
+  std::set<std::string> known;
+  for (const FabricKey& key : builder->kind.keys) known.insert(key.name);
+  RefuseForeignKeys(map, builder->kind.name, std::move(known));
+  ReadSharedKeys(map, spec);
 }
 
 bool LooksLikeFabricSpec(std::string_view text) {

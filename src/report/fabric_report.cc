@@ -183,6 +183,9 @@ std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& ana
                                  Percent(hops.unreachable)));
   }
   if (!counts.tiers.empty()) text += EstimateText(EstimateSwitches(counts));
+  for (std::size_t i = 0; i < built.notes.size(); ++i) {
+    text += fmt::format("{:<18}{}\n", i == 0 ? "notes" : "", Printable(built.notes[i]));
+  }
   text += "\n" + TierTable(counts);
   return weak == nullptr ? text : text + "\n" + WeakPointsText(built.fabric, *weak);
 }

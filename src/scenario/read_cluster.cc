@@ -10,7 +10,8 @@ namespace {
 
 // `fabric` as a mapping, or in the one-line form of the command line; without it the switches that
 // hide least: non-blocking, at the rate of the servers' NICs.
-void ReadFabric(const YamlMap& cluster, FabricSpec& spec, std::vector<std::string>& assumptions) {
+void ReadFabric(const std::string& file, const YamlMap& cluster, FabricSpec& spec,
+                std::vector<std::string>& assumptions) {
   const auto value = cluster.Find("fabric");
   if (!value) {
     spec.kind = spec.node.empty() ? "single-switch" : "rail-optimized";
@@ -38,9 +39,8 @@ void ReadFabric(const YamlMap& cluster, FabricSpec& spec, std::vector<std::strin
   }
   const auto map = value->AsMap();
   if (!map) return;
-  RefuseReserved(*map, "file", "a fabric from a file");
-  RefuseReserved(*map, "format", "a fabric from a file");
   ReadFabricSpec(*map, spec);
+  if (!spec.file.empty()) spec.file = PathBeside(file, *map->Find("file"));
 }
 
 void ReadTransport(const YamlMap& cluster, ClusterSpec& spec) {
@@ -89,7 +89,7 @@ void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fa
     if (IsNodeFile(fabric.node)) fabric.node = PathBeside(file, *node);
   }
   cluster.Read("nodes", fabric.nodes, IntRange{.min = 1, .max = 1'000'000});
-  ReadFabric(cluster, fabric, scenario.assumptions);
+  ReadFabric(file, cluster, fabric, scenario.assumptions);
   ReadTransport(cluster, spec);
   ChooseRouting(fabric, scenario);
   cluster.Read("placement", spec.placement, kPlacements);

@@ -86,6 +86,9 @@ class Reader {
       if (built) {
         const auto faults = ResolveFaults(built->fabric, scenario_.cluster.timed_faults);
         if (!faults) value->Adopt(faults.error());
+        for (const std::string& note : built->notes) {
+          scenario_.assumptions.push_back("fabric: " + note);
+        }
         scenario_.cluster.fabric = std::make_shared<const BuiltFabric>(std::move(*built));
       } else {
         value->Adopt(built.error());

@@ -50,6 +50,10 @@ struct FabricSpec {
   std::string kind = "rail-optimized";
   std::string node;                           // a node template; empty: plain hosts with one NIC
   std::uint32_t nodes = 0;                    // 0: as many as the kind's keys imply
+  // The file of another tool that describes the fabric, in place of a kind, and its format (empty:
+  // told apart by content).
+  std::string file = {};
+  std::string format = {};
   std::map<std::string, FabricValue> values;  // the kind's own keys
   // What forwarding through a switch and flying along a network cable take. Absent: the figures of
   // docs/fabric.md.
@@ -83,9 +87,11 @@ struct BuiltFabric {
   std::vector<std::uint32_t> unit_of_node;
   // In closed form, where the kind has one and no fault is present.
   std::optional<Bisection> bisection;
+  // What was assumed, or set aside, of a file; a line each.
+  std::vector<std::string> notes = {};
 };
 
-// TL1400 (node template), TL1401 (kind), TL1402 (a key that the kind does not read), TL1403 (radix
+// TL1101, TL143x (of a file), TL1400 (node template), TL1401 (kind), TL1402 (a key that the kind does not read), TL1403 (radix
 // too small: the hint has the smallest that works), TL1404 (too large), TL1405 (keys contradict
 // each other), TL1406 (a fault's target or value).
 [[nodiscard]] Result<BuiltFabric> BuildFabric(const FabricSpec& spec);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/disjoint_sets.h"
+#include "base/disjoint_sets.h"
 
 namespace trunkline {
 

@@ -1,0 +1,356 @@
+#include "fabric/import/build_cables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "base/disjoint_sets.h"
+#include "fabric/builders/builder.h"
+#include "fabric/import/scanner.h"
+#include "trunkline/base/check.h"
+
+namespace trunkline {
+namespace {
+
+std::unexpected<Diagnostics> Refuse(const std::string& file, std::string code, std::string message,
+                                    std::string hint) {
+  auto error = Error(std::move(code), std::move(message), std::move(hint));
+  error.error().front().where.file = file;
+  return error;
+}
+
+bool IsEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceKind::kGpu; }
+
+// The devices of one server, as indices into the list.
+struct Server {
+  std::string host;
+  std::vector<std::uint32_t> nics;  // whose network cables count: NICs, or GPUs that have cables
+  std::vector<std::uint32_t> gpus;
+  std::vector<std::uint32_t> nv_switches;
+};
+
+// A network cable: its ends as indices into the list, and the link from the lower to the higher.
+struct Laid {
+  CableList::End low;
+  CableList::End high;
+  const CableList::Cable* cable = nullptr;
+  LinkId link = {};
+};
+
+// Makes a fabric of a list of cables, step by step.
+class CableBuilder {
+ public:
+  CableBuilder(const CableList& list, const std::string& file, const ImportOptions& options)
+      : list_(list),
+        file_(file),
+        options_(options),
+        neighbours_(list.devices.size()),
+        built_(list.devices.size()) {
+    latencies_.switch_latency = options.switch_latency;
+    latencies_.cable_latency = options.cable_latency;
+    for (const CableList::Cable& cable : list.cables) {
+      neighbours_[cable.a.device].push_back(cable.b.device);
+      neighbours_[cable.b.device].push_back(cable.a.device);
+    }
+  }
+
+  Result<ImportedFabric> Build() {
+    imported_.built.notes = list_.notes;
+    if (const auto good = ReadNode(); !good) return std::unexpected(good.error());
+    if (const auto good = CheckSize(); !good) return std::unexpected(good.error());
+    tiers_ = FindTiers(list_, neighbours_);
+    FindServers();
+    SetStrangersAside();
+    if (servers_.empty()) {
+      return Refuse(file_, "TL1434", "no server with a network cable is among the devices",
+                    node_ ? fmt::format("a {} has {} NICs; check node", node_->name, node_->nics)
+                          : "a fabric needs servers and the switches that join them");
+    }
+    AddServers();
+    AddSwitches();
+    AddNetwork();
+    AddTrunks();
+    FindUnits();
+    return Finish();
+  }
+
+ private:
+  Result<void> ReadNode();
+  Result<void> CheckSize() const;
+  void FindServers();
+  void SetStrangersAside();
+  void AddServers();
+  void AddPlainServer(const Server& server, std::uint32_t node);
+  void AddFromTemplate(const Server& server, std::uint32_t node);
+  void AddSwitches();
+  void AddNetwork();
+  void AddTrunks();
+  void Bundle(const std::map<std::uint32_t, std::vector<LinkId>>& bundles);
+  void FindUnits();
+  ImportedFabric Finish();
+
+  void Name(DeviceId device, const std::string& name) {
+    if (!name.empty()) names_.emplace_back(device, name);
+  }
+  [[nodiscard]] Rate RateOf(const CableList::Cable& cable) {
+    if (cable.rate) return *cable.rate;
+    ++unrated_;
+    return assumed_rate();
+  }
+  [[nodiscard]] Rate assumed_rate() const { return options_.link.value_or(template_.nic_rate); }
+
+  const CableList& list_;
+  const std::string& file_;
+  const ImportOptions& options_;
+  FabricSpec latencies_;              // what the options say of them
+  std::optional<NodeTemplate> node_;  // the one that the options name
+  NodeTemplate template_;             // that, or a plain host's
+  std::vector<std::vector<std::uint32_t>> neighbours_;
+  std::vector<std::uint8_t> tiers_;
+  std::vector<Server> servers_;
+  std::vector<bool> aside_;      // devices of servers that are no such node
+  std::vector<DeviceId> built_;  // what carries the network cables of a device of the list
+  std::vector<std::pair<DeviceId, std::string>> names_;
+  std::size_t unrated_ = 0;
+  FabricBuilder builder_;
+  std::vector<Laid> network_;
+  ImportedFabric imported_;
+};
+
+Result<void> CableBuilder::ReadNode() {
+  auto node = FindNodeTemplate(options_.node.empty() ? "host" : options_.node);
+  if (!node) return std::unexpected(std::move(node.error()));
+  template_ = *std::move(node);
+  if (!options_.node.empty() && template_.nics > 0) node_ = template_;
+  return {};
+}
+
+// A file of some megabytes cannot ask for more than memory holds, but for what a template adds.
+Result<void> CableBuilder::CheckSize() const {
+  const auto ends = std::ranges::count_if(
+      list_.devices, [](const CableList::Device& device) { return IsEnd(device.kind); });
+  const double switches = static_cast<double>(list_.devices.size()) - static_cast<double>(ends);
+  double total = 0;
+  for (const CableList::Cable& cable : list_.cables) {
+    total += 2 * static_cast<double>(cable.rate.value_or(assumed_rate()).bits_per_second());
+  }
+  std::string over;
+  if (static_cast<double>(ends) > kMaxEnds) over = fmt::format("{} NICs", ends);
+  if (switches > kMaxSwitches) over = fmt::format("{} switches", switches);
+  if (static_cast<double>(list_.cables.size()) > kMaxCables) {
+    over = fmt::format("{} cables", list_.cables.size());
+  }
+  if (total > kMaxTotalRate) over = "cables of more than 500 PB/s together";
+  if (static_cast<double>(ends) * static_cast<double>(template_.devices.size()) > kMaxDevices) {
+    over = fmt::format("{} servers of {} devices", ends, template_.devices.size());
+  }
+  if (over.empty()) return {};
+  return Refuse(file_, "TL1404", "the fabric is too large: " + over,
+                fmt::format("at most {:.0f} NICs and {:.0f} switches", kMaxEnds, kMaxSwitches));
+}
+
+void CableBuilder::FindServers() {
+  std::map<std::string, std::size_t> known;
+  const auto server_of = [&](const std::string& host) -> Server& {
+    const auto [at, added] = known.try_emplace(host, servers_.size());
+    if (added) servers_.push_back({.host = host, .nics = {}, .gpus = {}, .nv_switches = {}});
+    return servers_[at->second];
+  };
+  for (std::uint32_t d = 0; d < list_.devices.size(); ++d) {
+    const CableList::Device& device = list_.devices[d];
+    if (device.kind == DeviceKind::kSwitch) continue;
+    Server& server = server_of(device.host);
+    if (device.kind == DeviceKind::kGpu) server.gpus.push_back(d);
+    if (device.kind == DeviceKind::kNvSwitch) server.nv_switches.push_back(d);
+    const bool networked = std::ranges::any_of(neighbours_[d], [&](std::uint32_t n) {
+      return list_.devices[n].kind == DeviceKind::kSwitch || list_.devices[n].host != device.host;
+    });
+    if (IsEnd(device.kind) && networked) server.nics.push_back(d);
+  }
+  std::ranges::stable_sort(servers_, NaturalLess, &Server::host);
+  const auto name_of = [&](std::uint32_t d) -> const std::string& { return list_.devices[d].name; };
+  for (Server& server : servers_) std::ranges::stable_sort(server.nics, NaturalLess, name_of);
+}
+
+// Servers that are not of the template's kind, and all without a cable.
+void CableBuilder::SetStrangersAside() {
+  aside_.assign(list_.devices.size(), false);
+  std::vector<std::string> strangers;
+  std::erase_if(servers_, [&](const Server& server) {
+    if (node_ ? server.nics.size() == node_->nics : !server.nics.empty()) return false;
+    if (node_) strangers.push_back(fmt::format("{} ({})", server.host, server.nics.size()));
+    for (std::uint32_t d : server.nics) aside_[d] = true;
+    for (std::uint32_t d : server.gpus) aside_[d] = true;
+    for (std::uint32_t d : server.nv_switches) aside_[d] = true;
+    return true;
+  });
+  if (strangers.empty()) return;
+  constexpr std::size_t kMostNamed = 6;
+  const std::size_t named = std::min(strangers.size(), kMostNamed);
+  imported_.built.notes.push_back(fmt::format(
+      "{} servers have not the {} NICs of a {} and are set aside: {}{}", strangers.size(),
+      node_->nics, node_->name,
+      fmt::join(strangers.begin(), strangers.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+      named < strangers.size() ? ", …" : ""));
+}
+
+void CableBuilder::AddServers() {
+  for (std::uint32_t node = 0; node < servers_.size(); ++node) {
+    const Server& server = servers_[node];
+    if (node_) {
+      AddFromTemplate(server, node);
+    } else {
+      AddPlainServer(server, node);
+    }
+  }
+}
+
+void CableBuilder::AddFromTemplate(const Server& server, std::uint32_t node) {
+  std::vector<DeviceId> devices;
+  std::size_t nic = 0;
+  for (Device device : node_->devices) {
+    device.node = node;
+    devices.push_back(builder_.AddDevice(device));
+    if (device.kind != DeviceKind::kNic) continue;
+    built_[server.nics[nic]] = devices.back();
+    Name(devices.back(), list_.devices[server.nics[nic]].name);
+    ++nic;
+  }
+  for (const NodeTemplate::Bus& bus : node_->buses) {
+    builder_.AddCable(devices[bus.from], devices[bus.to], bus.rate, bus.latency, bus.kind);
+  }
+}
+
+// A rank for each NIC where the file draws no GPUs.
+void CableBuilder::AddPlainServer(const Server& server, std::uint32_t node) {
+  for (std::uint32_t i = 0; i < server.nics.size(); ++i) {
+    const DeviceId end = builder_.AddDevice({.kind = DeviceKind::kHost, .node = node, .local = i});
+    built_[server.nics[i]] = end;
+    Name(end, server.nics.size() == 1 ? server.host : list_.devices[server.nics[i]].name);
+  }
+}
+
+void CableBuilder::AddSwitches() {
+  const FabricParameters defaults(latencies_, template_);
+  std::vector<std::uint32_t> switches;
+  for (std::uint32_t d = 0; d < list_.devices.size(); ++d) {
+    if (list_.devices[d].kind == DeviceKind::kSwitch) switches.push_back(d);
+  }
+  std::ranges::stable_sort(switches, [&](std::uint32_t a, std::uint32_t b) {
+    if (tiers_[a] != tiers_[b]) return tiers_[a] < tiers_[b];
+    return NaturalLess(list_.devices[a].name, list_.devices[b].name);
+  });
+  std::map<std::uint8_t, std::uint32_t> next;
+  for (std::uint32_t d : switches) {
+    const CableList::Device& device = list_.devices[d];
+    const DeviceId id =
+        builder_.AddDevice({.kind = DeviceKind::kSwitch,
+                            .tier = tiers_[d],
+                            .node = Device::kNoNode,
+                            .local = next[tiers_[d]]++,
+                            .latency = device.latency.value_or(defaults.switch_latency())});
+    built_[d] = id;
+    Name(id, device.name);
+  }
+}
+
+// Cables in the order of their lower ends and these ends' ports, as builders lay them.
+void CableBuilder::AddNetwork() {
+  for (const CableList::Cable& cable : list_.cables) {
+    if (aside_[cable.a.device] || aside_[cable.b.device]) continue;
+    Laid one{.low = cable.a, .high = cable.b, .cable = &cable};
+    const auto rank = [&](CableList::End end) {
+      return std::pair(tiers_[end.device], built_[end.device]);
+    };
+    if (rank(one.high) < rank(one.low)) std::swap(one.low, one.high);
+    network_.push_back(one);
+  }
+  std::ranges::stable_sort(network_, {}, [&](const Laid& one) {
+    return std::tuple(tiers_[one.low.device], built_[one.low.device], one.low.port);
+  });
+  const Time latency = FabricParameters(latencies_, template_).cable_latency();
+  for (Laid& one : network_) {
+    one.link =
+        builder_.AddCable(built_[one.low.device], built_[one.high.device], RateOf(*one.cable),
+                          one.cable->latency.value_or(latency), LinkKind::kNetwork);
+    imported_.port_of_link.resize(Index(one.link), 0);
+    imported_.port_of_link.insert(imported_.port_of_link.end(), {one.low.port, one.high.port});
+  }
+}
+
+// One trunk of the links of each bundle, and one of their reverses, where there are several.
+void CableBuilder::Bundle(const std::map<std::uint32_t, std::vector<LinkId>>& bundles) {
+  for (const auto& [key, links] : bundles) {
+    if (links.size() < 2) continue;
+    builder_.AddTrunk(links);
+    std::vector<LinkId> back;
+    for (LinkId link : links) back.push_back(LinkId(Index(link) ^ 1U));
+    builder_.AddTrunk(back);
+  }
+}
+
+// Switches of a tier that are joined from below (a pod) balance over all that leads up from them.
+void CableBuilder::AddTrunks() {
+  const std::uint8_t top = *std::ranges::max_element(tiers_);
+  DisjointSets pods(list_.devices.size());
+  for (std::uint32_t tier = 0; tier <= top; ++tier) {
+    std::map<std::uint32_t, std::vector<LinkId>> up;
+    for (const auto& [low, high, cable, link] : network_) {
+      if (tiers_[low.device] != tier || tiers_[high.device] <= tier) continue;
+      up[tier == 0 ? low.device : pods.Find(low.device)].push_back(link);
+    }
+    Bundle(up);
+    if (tier == 0) continue;  // a NIC joins its leaves, but is none of their pod
+    for (const auto& [low, high, cable, link] : network_) {
+      if (tiers_[low.device] == tier && tiers_[high.device] == tier + 1) {
+        pods.Unite(low.device, high.device);
+      }
+    }
+  }
+}
+
+// The unit of a server is the leaf that its first NIC is on.
+void CableBuilder::FindUnits() {
+  std::map<std::uint32_t, DeviceId> leaf_of_end;
+  std::map<DeviceId, std::uint32_t> units;
+  for (const Laid& one : network_) {
+    if (tiers_[one.low.device] != 0) continue;
+    leaf_of_end.try_emplace(one.low.device, built_[one.high.device]);
+    units.try_emplace(built_[one.high.device], 0);
+  }
+  std::uint32_t next = 0;
+  for (auto& [leaf, unit] : units) unit = next++;
+  for (const Server& server : servers_) {
+    const auto leaf = leaf_of_end.find(server.nics.front());
+    imported_.built.unit_of_node.push_back(leaf == leaf_of_end.end() ? 0 : units[leaf->second]);
+  }
+}
+
+ImportedFabric CableBuilder::Finish() {
+  BuiltFabric& built = imported_.built;
+  if (unrated_ > 0) {
+    built.notes.push_back(fmt::format("the file does not say how fast {} cables are; {} is {}",
+                                      unrated_, ToString(assumed_rate()),
+                                      options_.link ? "given" : "assumed"));
+  }
+  for (const auto& [device, name] : names_) builder_.SetName(device, name);
+  built.fabric = std::move(builder_).Build();
+  built.kind = "file";
+  built.summary =
+      fmt::format("{} servers, {} cables, read from {}", servers_.size(), network_.size(), file_);
+  built.node = std::move(template_);
+  return std::move(imported_);
+}
+
+}  // namespace
+
+Result<ImportedFabric> BuildFromCables(const CableList& list, const std::string& file,
+                                       const ImportOptions& options) {
+  return CableBuilder(list, file, options).Build();
+}
+
+}  // namespace trunkline
