@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "fabric/builders/global_cables.h"
@@ -41,6 +42,24 @@ void Cable(const Shape& shape, const SwitchGraph::AddCable& cable) {
   }
 }
 
+// As for the dragonfly, of one unit an end: a cable between groups carries P^2 / (N trunk), P ends
+// a group and N in all; one from a leaf to a spine what the leaf's p ends send over the global
+// cables of the spine, p P h / (N trunk) at most, and its part of what they send within the group,
+// p (P - p) / (N spines).
+double UniformRate(const Shape& shape, double link) {
+  const double group_ends = static_cast<double>(shape.ends) * shape.leaves;
+  const double ends = group_ends * shape.groups;
+  const auto rate = [](Rate of) { return static_cast<double>(of.bits_per_second()); };
+  double up = shape.ends * (group_ends - shape.ends) / shape.spines;
+  double per_end = link;
+  if (shape.groups > 1) {
+    const double trunk = shape.wiring().trunk();
+    per_end = std::min(per_end, rate(shape.global) * ends * trunk / (group_ends * group_ends));
+    up += shape.ends * group_ends * shape.ports / trunk;
+  }
+  return up > 0 ? std::min(per_end, rate(shape.uplink) * ends / up) : per_end;
+}
+
 Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   if (!parameters.Has("h")) {
     return parameters.Fail("nodes", "TL1405", "a Dragonfly+ needs h",
@@ -69,6 +88,13 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   graph.groups = shape.groups;
   graph.cables = leaves * shape.spines + static_cast<double>(shape.wiring().cables());
   graph.cable = [shape](const SwitchGraph::AddCable& cable) { Cable(shape, cable); };
+  const bool whole_nodes = shape.ends % parameters.nics() == 0;
+  if (graph.leaves % 2 == 0 && whole_nodes && graph.cables <= kMaxCables) {
+    graph.bisection = BisectionOfUniformTraffic(
+        leaves * shape.ends,
+        UniformRate(shape, static_cast<double>(parameters.link().bits_per_second())),
+        CutInOrder(graph));
+  }
   return PlanSwitchGraph(parameters, std::move(graph));
 }
 

@@ -85,6 +85,38 @@ TEST(Dragonfly, OfDeepSeeksTableHasItsCounts) {
   EXPECT_EQ(counts.switch_cables, 384'272U);
 }
 
+TEST(Dragonfly, BisectionIsThatOfTheGlobalCablesOfHalfTheGroups) {
+  // Eight groups, two cables between each two, and NICs fast enough to fill them: 4 x 4 x 2 cables.
+  const BuiltFabric built = Build("dragonfly:p=8,a=7,h=2,g=8,link=100 Gb/s,local=8");
+  ASSERT_TRUE(built.bisection.has_value());
+  EXPECT_EQ(built.bisection->upper, Rate::GigabitsPerSecond(100) * 32);
+  EXPECT_EQ(built.bisection->lower, built.bisection->upper);
+}
+
+TEST(Dragonfly, BisectionIsBoundedCloselyForDeepSeeksGroups) {
+  // A fraction of a percent less than half of the NICs' rate over two: g - 1 = 510 of 512 ports
+  // lead to other groups once, and a group is split.
+  const BuiltFabric built = Build("dragonfly:p=16,a=32,h=16,g=511,link=100 Gb/s");
+  ASSERT_TRUE(built.bisection.has_value());
+  const double quarter = 261'632.0 / 4 * 100e9 / 8;
+  EXPECT_GT(built.bisection->lower.bytes_per_second(), 0.99 * quarter);
+  EXPECT_LT(built.bisection->lower, built.bisection->upper);
+  EXPECT_LT(built.bisection->upper.bytes_per_second(), 1.01 * quarter);
+}
+
+TEST(Dragonfly, BisectionByFormulaAgreesWithThatBySearch) {
+  for (const char* spec :
+       {"dragonfly:h=2", "dragonfly:h=1", "dragonfly:p=2,a=4,h=2,g=4",
+        "dragonfly:p=3,a=4,h=1,g=4,global=4", "dragonfly-plus:h=2", "dragonfly-plus:h=2,g=3,p=3",
+        "dragonfly-plus:h=2,leaves=3,g=4,global=2"}) {
+    const BuiltFabric built = Build(spec);
+    ASSERT_TRUE(built.bisection.has_value()) << spec;
+    const Bisection searched = BoundBisection(built.fabric);
+    EXPECT_LE(built.bisection->lower, searched.upper) << spec;
+    EXPECT_LE(searched.lower, built.bisection->upper) << spec;
+  }
+}
+
 TEST(Dragonfly, RefusesWhatItCannotJoinAndSaysWhatWorks) {
   EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4,h=2,g=10"), HasSubstr("at most g=9"));
   EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4,h=2,g=10"), HasSubstr("h=3 or a=5"));

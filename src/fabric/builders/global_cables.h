@@ -22,6 +22,8 @@ struct GlobalWiring {
   std::uint32_t ports = 1;
 
   [[nodiscard]] std::uint64_t cables() const;
+  // Between two groups, at least.
+  [[nodiscard]] std::uint32_t trunk() const { return routers * ports / (groups - 1); }
   // "one cable between every two groups", and the like.
   [[nodiscard]] std::string Description() const;
 };

@@ -46,13 +46,24 @@ void Write(const SwitchGraph& graph, const Timing& timing, FabricBuilder& builde
 
 Bisection BisectionOfUniformTraffic(double ends, double rate_per_end, double cut) {
   const double lower = std::min(ends / 4 * rate_per_end, cut);
-  Bisection bisection{.lower = Rate::BitsPerSecond(std::llround(lower)),
-                      .upper = Rate::BitsPerSecond(std::llround(cut)),
+  Bisection bisection{.lower = Rate::BitsPerSecond(std::llround(std::min(lower, kMaxTotalRate))),
+                      .upper = Rate::BitsPerSecond(std::llround(std::min(cut, kMaxTotalRate))),
                       .method =
                           "formula: lower, what uniform traffic carries over a halving; "
                           "upper, the halves of the regular network"};
   if (bisection.lower == bisection.upper) bisection.method = "formula: exact, as bounds meet";
   return bisection;
+}
+
+double CutInOrder(const SwitchGraph& graph) {
+  const auto first_half = [&](std::uint32_t s) {
+    return s < graph.leaves ? s < graph.leaves / 2 : s - graph.leaves < graph.spines / 2;
+  };
+  double cut = 0;
+  graph.cable([&](std::uint32_t a, std::uint32_t b, Rate rate) {
+    if (first_half(a) != first_half(b)) cut += static_cast<double>(rate.bits_per_second());
+  });
+  return cut;
 }
 
 Result<NetworkPlan> PlanSwitchGraph(const FabricParameters& parameters, SwitchGraph graph) {

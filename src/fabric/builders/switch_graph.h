@@ -26,11 +26,15 @@ struct SwitchGraph {
   std::function<void(const AddCable&)> cable;
 };
 
-// What a kind may know of its bisection. REQUIRES: an even number of ends.
-//   Lower: uniform traffic at `rate_per_end` fits (link loads, and the NIC's own rate), so half of
-//   half of the ends' rate crosses every halving.
+// What a kind may know of its bisection, in bits per second. REQUIRES: an even number of ends.
+//   Lower: uniform traffic of `rate_per_end` fits (link loads, and the NIC's own rate), so half of
+//   the rate of half of the ends crosses every halving.
 //   Upper: the capacity of some halving.
 [[nodiscard]] Bisection BisectionOfUniformTraffic(double ends, double rate_per_end, double cut);
+
+// The capacity between the first half of the leaves and spines and the second. REQUIRES: an even
+// number of leaves.
+[[nodiscard]] double CutInOrder(const SwitchGraph& graph);
 
 // TL1404, TL1405: no room for the nodes asked for.
 [[nodiscard]] Result<NetworkPlan> PlanSwitchGraph(const FabricParameters& parameters,
