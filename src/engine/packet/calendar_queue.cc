@@ -1,7 +1,10 @@
 #include "engine/packet/calendar_queue.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <functional>
+#include <utility>
 
 namespace trunkline {
 namespace {
@@ -13,13 +16,9 @@ struct Later {
   bool operator()(const PacketEvent& a, const PacketEvent& b) const { return b < a; }
 };
 
-// Insertion sort where a bucket is short, as it is meant to be.
-void Sort(std::vector<PacketEvent>& events) {
-  constexpr std::size_t kShort = 24;
-  if (events.size() > kShort) {
-    std::ranges::sort(events, std::less<>());
-    return;
-  }
+constexpr std::size_t kShort = 16;
+
+void SortShort(std::span<PacketEvent> events) {
   for (std::size_t i = 1; i < events.size(); ++i) {
     const PacketEvent event = events[i];
     std::size_t j = i;
@@ -42,12 +41,14 @@ CalendarQueue::CalendarQueue(Time width, Time horizon)
 }
 
 void CalendarQueue::PushElsewhere(const PacketEvent& event, std::int64_t bucket) {
-  ++size_;
   if (bucket <= current_) {
     // Of today: into its place among what is left.
-    const auto place = std::upper_bound(today_.begin() + static_cast<std::ptrdiff_t>(next_),
-                                        today_.end(), event, std::less<>());
-    today_.insert(place, event);
+    if (end_ == today_.size()) today_.emplace_back();
+    const auto begin = today_.begin() + static_cast<std::ptrdiff_t>(next_);
+    const auto end = today_.begin() + static_cast<std::ptrdiff_t>(end_++);
+    const auto place = std::upper_bound(begin, end, event, std::less<>());
+    std::move_backward(place, end, end + 1);
+    *place = event;
     return;
   }
   far_.push_back(event);
@@ -71,46 +72,125 @@ std::int64_t CalendarQueue::NextOccupied() const {
   return -1;
 }
 
-std::uint32_t CalendarQueue::NewChunk(std::uint32_t previous) {
-  if (free_chunks_.empty()) {
-    free_chunks_.push_back(static_cast<std::uint32_t>(chunks_.size()));
-    chunks_.emplace_back();
-    previous_.push_back(0);
+void CalendarQueue::AddChunk() {
+  chunks_.emplace_back();
+  previous_.push_back(kNone);
+  free_ = static_cast<std::uint32_t>(chunks_.size() - 1);
+}
+
+// Into today_, in order.
+void CalendarQueue::Gather(Bucket& bucket) {
+  const std::uint32_t count = std::exchange(bucket.count, 0);
+  if (today_.size() < count) today_.resize(count);
+  PacketEvent* const today = today_.data();
+  if (count <= kChunk) {
+    const PacketEvent* const events = chunks_[bucket.chunk].events.data();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint32_t j = i;
+      for (; j > 0 && events[i] < today[j - 1]; --j) today[j] = today[j - 1];
+      today[j] = events[i];
+    }
+    FreeChunk(bucket.chunk);
+    end_ = count;
+    return;
   }
-  const std::uint32_t chunk = free_chunks_.back();
-  free_chunks_.pop_back();
-  previous_[chunk] = previous;
-  return chunk;
+  for (std::uint32_t left = count; left > 0;) {
+    const std::uint32_t here = (left - 1) % kChunk + 1;
+    left -= here;
+    std::copy_n(chunks_[bucket.chunk].events.data(), here, today + left);
+    const std::uint32_t previous = previous_[bucket.chunk];
+    FreeChunk(bucket.chunk);
+    bucket.chunk = previous;
+  }
+  end_ = count;
+  SortToday();
 }
 
 void CalendarQueue::Turn() {
-  today_.clear();
   next_ = 0;
+  end_ = 0;
   const std::int64_t near = NextOccupied();
   const std::int64_t far = far_.empty() ? INT64_MAX : far_.front().time >> shift_;
   if (near >= 0 && near <= far) {
     current_ = near;
     const auto slot = static_cast<std::size_t>(near & mask_);
-    Bucket& bucket = buckets_[slot];
-    for (std::uint32_t left = bucket.count; left > 0;) {
-      const std::uint32_t here = (left - 1) % kChunk + 1;
-      const auto events = std::span(chunks_[bucket.chunk].events).first(here);
-      today_.insert(today_.end(), events.begin(), events.end());
-      free_chunks_.push_back(bucket.chunk);
-      bucket.chunk = previous_[bucket.chunk];
-      left -= here;
-    }
-    bucket.count = 0;
+    Gather(buckets_[slot]);
     occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
-  } else {
+  } else if (far != INT64_MAX) {
     current_ = far;
   }
   while (!far_.empty() && far_.front().time >> shift_ == current_) {
-    today_.push_back(far_.front());
+    PushElsewhere(far_.front(), current_);
     std::ranges::pop_heap(far_, Later());
     far_.pop_back();
   }
-  Sort(today_);
+}
+
+// By fractions of the bucket's width first: what is left is short, or of one time.
+void CalendarQueue::SortToday() {
+  const auto today = std::span(today_).first(end_);
+  if (today.size() <= kShort) {
+    SortShort(today);
+    return;
+  }
+  constexpr std::size_t kParts = 64;
+  const int shift = std::max(0, shift_ - 6);
+  const auto part = [&](const PacketEvent& event) {
+    return static_cast<std::size_t>(event.time >> shift) % kParts;
+  };
+  std::array<std::uint32_t, kParts> end{};
+  for (const PacketEvent& event : today) ++end[part(event)];
+  std::uint32_t sum = 0;
+  for (std::uint32_t& count : end) count = std::exchange(sum, sum + count);
+  if (scratch_.size() < today_.size()) scratch_.resize(today_.size());
+  for (const PacketEvent& event : today) scratch_[end[part(event)]++] = event;
+  today_.swap(scratch_);
+  std::uint32_t begin = 0;
+  for (const std::uint32_t until : end) {
+    if (until - begin > 1) Sort(std::span(today_).subspan(begin, until - begin));
+    begin = until;
+  }
+}
+
+void CalendarQueue::Sort(std::span<PacketEvent> events) {
+  if (events.size() <= kShort) {
+    SortShort(events);
+  } else if (!SortByEntity(events)) {
+    std::ranges::sort(events, std::less<>());
+  }
+}
+
+bool CalendarQueue::SortByEntity(std::span<PacketEvent> events) {
+  const PacketEvent first = events.front();
+  std::uint64_t different = 0;
+  std::uint32_t most = 0;
+  for (const PacketEvent& event : events) {
+    different |= static_cast<std::uint64_t>(event.time ^ first.time);
+    different |= (event.key ^ first.key) >> 60;
+    most = std::max(most, event.entity());
+  }
+  if (different != 0) return false;
+  if (most >= payloads_.size()) {
+    entities_.resize(most / 64 + 1);
+    payloads_.resize(entities_.size() * 64);
+  }
+  bool twice = false;
+  for (const PacketEvent& event : events) {
+    const std::uint32_t entity = event.entity();
+    const std::uint64_t bit = std::uint64_t{1} << (entity % 64);
+    twice = twice || (entities_[entity / 64] & bit) != 0;
+    entities_[entity / 64] |= bit;
+    payloads_[entity] = event.payload();
+  }
+  std::size_t place = 0;
+  for (std::uint32_t word = 0; word <= most / 64; ++word) {
+    std::uint64_t bits = std::exchange(entities_[word], 0);
+    for (; bits != 0 && !twice; bits &= bits - 1) {
+      const std::uint32_t entity = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+      events[place++] = PacketEvent::Make(first.time, first.kind(), entity, payloads_[entity]);
+    }
+  }
+  return !twice;
 }
 
 void HeapQueue::Push(const PacketEvent& event) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "trunkline/base/units.h"
@@ -40,14 +41,15 @@ struct PacketEvent {
 
 // A calendar queue (Brown, CACM 31(10), 1988): an array of buckets, each `width` long, and a heap
 // for what lies beyond them. A bucket is sorted when its turn comes, so that an event costs one
-// append and a share of a short sort, however many are pending.
+// append and a share of a short sort, however many are pending. Where senders started together,
+// many events have the same time, and are sorted by marking their links in a bitmap.
 class CalendarQueue {
  public:
   // `width` is rounded to a power of two picoseconds, `horizon` is what the buckets cover.
   CalendarQueue(Time width, Time horizon);
 
   // REQUIRES: event.time is not before the last popped event.
-  void Push(const PacketEvent& event) {
+  [[gnu::always_inline]] void Push(const PacketEvent& event) {
     const std::int64_t bucket = event.time >> shift_;
     if (bucket > current_ && bucket - current_ < bucket_count_) {
       Append(static_cast<std::size_t>(bucket & mask_), event);
@@ -56,32 +58,37 @@ class CalendarQueue {
     PushElsewhere(event, bucket);
   }
 
-  [[nodiscard]] bool empty() const { return size_ == 0; }
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-
-  // The next event, without taking it. REQUIRES: !empty().
-  [[nodiscard]] const PacketEvent& Top() {
-    if (next_ == today_.size()) Turn();
-    return today_[next_];
+  // The next event, without taking it; null when there is none.
+  [[nodiscard]] const PacketEvent* Top() {
+    if (next_ == end_) Turn();
+    return next_ == end_ ? nullptr : &today_[next_];
   }
-  // REQUIRES: Top() has been called since the last Pop() or Push().
-  void Pop() {
-    ++next_;
-    --size_;
-  }
-  // Whether the top is the first event of its bucket; the bucket, sorted; and some events of the
-  // bucket to come, in no order: what a handler may want fetched into cache.
+  // Takes it. REQUIRES: Top() has been called since the last Pop() or Push(), and was not null.
+  void Pop() { ++next_; }
+  // What a handler may want fetched into cache. Whether the top is the first event of its bucket;
+  // events of the bucket from the top on, in order; and some of the bucket to come, in none.
   [[nodiscard]] bool first_of_bucket() const { return next_ == 0; }
-  [[nodiscard]] std::span<const PacketEvent> bucket() const { return today_; }
-  [[nodiscard]] std::span<const PacketEvent> coming() const {
+  [[nodiscard]] std::span<const PacketEvent> rest() const {
+    return std::span(today_).subspan(next_, end_ - next_);
+  }
+  template <typename Function>
+  void ForSomeComing(Function function) const {
+    constexpr std::uint32_t kMost = 64;
     const std::int64_t next = NextOccupied();
-    if (next < 0) return {};
+    if (next < 0) return;
     const Bucket& bucket = buckets_[static_cast<std::size_t>(next & mask_)];
-    return std::span(chunks_[bucket.chunk].events).first((bucket.count - 1) % kChunk + 1);
+    std::uint32_t chunk = bucket.chunk;
+    for (std::uint32_t left = bucket.count; left > 0 && bucket.count - left < kMost;) {
+      const std::uint32_t here = (left - 1) % kChunk + 1;
+      for (std::uint32_t i = 0; i < here; ++i) function(chunks_[chunk].events[i]);
+      chunk = previous_[chunk];
+      left -= here;
+    }
   }
 
  private:
   static constexpr std::uint32_t kChunk = 8;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
 
   // Events live in chunks that are recycled last in first out: what is pending stays in cache,
   // however long the ring of buckets.
@@ -102,14 +109,26 @@ class CalendarQueue {
     }
     chunks_[bucket.chunk].events[place] = event;
     ++bucket.count;
-    ++size_;
   }
-  std::uint32_t NewChunk(std::uint32_t previous);
+  std::uint32_t NewChunk(std::uint32_t previous) {
+    if (free_ == kNone) AddChunk();
+    const std::uint32_t chunk = free_;
+    free_ = std::exchange(previous_[chunk], previous);
+    return chunk;
+  }
+  void AddChunk();
+  void FreeChunk(std::uint32_t chunk) { previous_[chunk] = std::exchange(free_, chunk); }
 
-  void PushElsewhere(const PacketEvent& event, std::int64_t bucket);
-  // Makes the next bucket that holds anything today's. REQUIRES: something is pending.
+  [[gnu::noinline]] void PushElsewhere(const PacketEvent& event, std::int64_t bucket);
+  // Makes the next bucket that holds anything today's, if there is any. REQUIRES: nothing is left
+  // of today's.
   void Turn();
+  void Gather(Bucket& bucket);
   [[nodiscard]] std::int64_t NextOccupied() const;
+  void SortToday();
+  void Sort(std::span<PacketEvent> events);
+  // Sorts events of one time and kind; false where they are not.
+  [[nodiscard]] bool SortByEntity(std::span<PacketEvent> events);
 
   int shift_;
   std::int64_t bucket_count_;
@@ -117,13 +136,16 @@ class CalendarQueue {
   std::int64_t current_ = -1;  // number of today's bucket
   std::vector<Bucket> buckets_;
   std::vector<Chunk> chunks_;
-  std::vector<std::uint32_t> previous_;  // by chunk: the one before it in its bucket
-  std::vector<std::uint32_t> free_chunks_;
+  std::vector<std::uint32_t> previous_;  // by chunk: the one before it in its bucket, or free
+  std::uint32_t free_ = kNone;           // the first of the free chunks
   std::vector<std::uint64_t> occupied_;  // one bit a bucket
-  std::vector<PacketEvent> today_;       // sorted
+  std::vector<PacketEvent> today_;       // sorted, up to end_
   std::size_t next_ = 0;                 // in today_
-  std::vector<PacketEvent> far_;         // a min-heap
-  std::uint64_t size_ = 0;
+  std::size_t end_ = 0;
+  std::vector<PacketEvent> far_;  // a min-heap
+  std::vector<PacketEvent> scratch_;
+  std::vector<std::uint64_t> entities_;  // SortByEntity: one bit each …
+  std::vector<std::uint32_t> payloads_;  // … and what comes with it
 };
 
 // The same contract on one heap: the reference for tests.
@@ -131,13 +153,8 @@ class HeapQueue {
  public:
   HeapQueue(Time /*width*/, Time /*horizon*/) {}
   void Push(const PacketEvent& event);
-  [[nodiscard]] bool empty() const { return heap_.empty(); }
-  [[nodiscard]] std::uint64_t size() const { return heap_.size(); }
-  [[nodiscard]] const PacketEvent& Top() const { return heap_.front(); }
+  [[nodiscard]] const PacketEvent* Top() const { return heap_.empty() ? nullptr : heap_.data(); }
   void Pop();
-  [[nodiscard]] bool first_of_bucket() const { return false; }
-  [[nodiscard]] std::span<const PacketEvent> bucket() const { return {}; }
-  [[nodiscard]] std::span<const PacketEvent> coming() const { return {}; }
 
  private:
   std::vector<PacketEvent> heap_;

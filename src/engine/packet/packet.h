@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 namespace trunkline {
@@ -49,40 +52,50 @@ struct alignas(64) Packet {
 };
 static_assert(sizeof(Packet) == 64);
 
-// Packets in one array, recycled last in first out so that those in use stay in cache.
+// Packets by id, recycled last in first out so that those in use stay in cache. They never move.
 class PacketPool {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  [[nodiscard]] Packet& operator[](std::uint32_t id) { return packets_[id]; }
-  [[nodiscard]] const Packet& operator[](std::uint32_t id) const { return packets_[id]; }
+  [[nodiscard]] Packet& operator[](std::uint32_t id) {
+    return pages_[id / kPage].get()[id % kPage];
+  }
+  [[nodiscard]] const Packet& operator[](std::uint32_t id) const {
+    return pages_[id / kPage].get()[id % kPage];
+  }
   [[nodiscard]] std::uint32_t Take() {
-    if (free_ == kNone) Grow();
-    const std::uint32_t id = free_;
-    free_ = packets_[id].next;
     ++in_use_;
-    return id;
+    if (free_ == kNone) return Grow();
+    return std::exchange(free_, (*this)[free_].next);
   }
   void Give(std::uint32_t id) {
-    packets_[id].next = free_;
+    (*this)[id].next = free_;
     free_ = id;
     --in_use_;
   }
   [[nodiscard]] std::uint64_t in_use() const { return in_use_; }
-  void Prefetch(std::uint32_t id) const { __builtin_prefetch(&packets_[id], 1); }
+  void Prefetch(std::uint32_t id) const { __builtin_prefetch(&(*this)[id], 1); }
 
  private:
-  void Grow() {
-    const auto first = static_cast<std::uint32_t>(packets_.size());
-    const std::uint32_t count = first == 0 ? 1024 : first / 2;
-    packets_.resize(first + count);
-    for (std::uint32_t i = count; i-- > 0;) {
-      packets_[first + i].next = free_;
-      free_ = first + i;
+  static constexpr std::uint32_t kPage = 32'768;  // two megabytes
+
+  struct Release {
+    void operator()(Packet* page) const {
+      ::operator delete(page, std::align_val_t(alignof(Packet)));
     }
+  };
+
+  std::uint32_t Grow() {
+    if (count_ % kPage == 0) {
+      pages_.emplace_back(static_cast<Packet*>(
+          ::operator new(kPage * sizeof(Packet), std::align_val_t(alignof(Packet)))));
+    }
+    std::construct_at(&(*this)[count_]);
+    return count_++;
   }
 
-  std::vector<Packet> packets_;
+  std::vector<std::unique_ptr<Packet, Release>> pages_;
+  std::uint32_t count_ = 0;  // of packets that have ever been taken
   std::uint32_t free_ = kNone;
   std::uint64_t in_use_ = 0;
 };

@@ -289,7 +289,7 @@ Time RequestTime(const Plant& plant, std::span<const std::uint32_t> links) {
 QueueShape ShapeOf(const Plant& plant) {
   // Events a bucket when every port is busy: few make sorting cheap, more leave time to fetch what
   // the next ones touch.
-  const double events_per_bucket = plant.large() ? 48 : 16;
+  const double events_per_bucket = plant.large() ? 48 : 6;
   const auto frame =
       static_cast<std::uint32_t>((plant.transport.mtu + plant.transport.packet_overhead).count());
   double rate = 0;  // events a picosecond

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -296,6 +297,15 @@ struct Plant {
     if (!switches_model.marking || switches_model.marking->at_rate == Rate()) return;
     of_port.marking_scale =
         switches_model.marking->at_rate.bytes_per_second() / rate.bytes_per_second();
+  }
+  // Bytes that may wait at any port before one of its packets might be marked.
+  [[nodiscard]] std::int64_t LeastMarkedQueue() const {
+    if (!switches_model.marking) return kNever;
+    double scale = 1;
+    for (const PortDetails& of_port : details) scale = std::max(scale, of_port.marking_scale);
+    return static_cast<std::int64_t>(static_cast<double>(switches_model.marking->low.count()) /
+                                     scale) -
+           1;
   }
   // Whether memory, rather than instructions, is what a hop costs: 2,048 ports with what belongs to
   // them are a quarter of a megabyte.

@@ -63,62 +63,73 @@ void Shard<Queue, kFused>::DeliverNotices() {
 }
 
 // Events touch packets, ports and buffers all over memory, most of which is not in cache. Fetching
-// for a whole bucket at once hides most of the waiting: packets one bucket ahead, …
+// them some dozens of events ahead hides most of the waiting: packets first, …
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::PrefetchPackets(std::span<const PacketEvent> bucket) const {
-  for (const PacketEvent& event : bucket) {
-    __builtin_prefetch(&cables_[event.entity()]);
-    if (event.kind() == PacketEventKind::kArrival) {
-      packets_.Prefetch(event.payload());
-    } else if (event.kind() == PacketEventKind::kPortDone) {
-      __builtin_prefetch(&ports_[event.entity()], 1);
-      __builtin_prefetch(&plant_.queues[plant_.QueueOf(event.entity(), 0)], 1);
-    }
+void Shard<Queue, kFused>::PrefetchPacket(const PacketEvent& event) const {
+  __builtin_prefetch(&cables_[event.entity()]);
+  if (event.kind() == PacketEventKind::kArrival) {
+    packets_.Prefetch(event.payload());
+  } else if (event.kind() == PacketEventKind::kPortDone) {
+    __builtin_prefetch(&ports_[event.entity()], 1);
+    __builtin_prefetch(&plant_.queues[plant_.QueueOf(event.entity(), 0)], 1);
   }
 }
 
-// … and what their packets lead to when they are there.
+// … and what they lead to when they are there.
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::PrefetchPorts(std::span<const PacketEvent> bucket) {
-  for (const PacketEvent& event : bucket) {
-    const std::uint32_t link = event.entity();
-    if (event.kind() != PacketEventKind::kArrival) {
-      if (event.kind() != PacketEventKind::kPortDone) continue;
-      const PacketQueue& queue = plant_.queues[plant_.QueueOf(link, 0)];
-      if (queue.head != PacketPool::kNone) packets_.Prefetch(queue.head);
-      continue;
-    }
-    const Packet& packet = packets_[event.payload()];
-    if (due_[link] != 0) {
-      __builtin_prefetch(&ports_[link], 1);
-      __builtin_prefetch(&plant_.queues[plant_.QueueOf(link, 0)], 1);
-    }
-    if (cables_[link].to_switch == kNoIndex) {
-      __builtin_prefetch(&plant_.receivers[packet.queue_pair], 1);
-      continue;
-    }
-    if (!plant_.ingress.empty()) {
-      __builtin_prefetch(&plant_.ingress[plant_.QueueOf(link, packet.traffic_class)], 1);
-    }
-    if (packet.kind >= PacketKind::kPause || plant_.forwarding == Forwarding::kAdaptive) continue;
-    const std::uint32_t out = PeekNextLink(packet, cables_[link].to_switch);
-    if (out == kNoIndex) continue;
-    __builtin_prefetch(&plant_.queues[plant_.QueueOf(out, packet.traffic_class)], 1);
-    __builtin_prefetch(&ports_[out], 1);
-    __builtin_prefetch(&cables_[out]);
+void Shard<Queue, kFused>::PrefetchPorts(const PacketEvent& event) {
+  const std::uint32_t link = event.entity();
+  if (event.kind() != PacketEventKind::kArrival) {
+    if (event.kind() != PacketEventKind::kPortDone) return;
+    const PacketQueue& queue = plant_.queues[plant_.QueueOf(link, 0)];
+    if (queue.head != PacketPool::kNone) packets_.Prefetch(queue.head);
+    return;
   }
+  const Packet& packet = packets_[event.payload()];
+  if (due_[link] != 0) {
+    __builtin_prefetch(&ports_[link], 1);
+    __builtin_prefetch(&plant_.queues[plant_.QueueOf(link, 0)], 1);
+  }
+  if (cables_[link].to_switch == kNoIndex) {
+    __builtin_prefetch(&plant_.receivers[packet.queue_pair], 1);
+    return;
+  }
+  if (!plant_.ingress.empty()) {
+    __builtin_prefetch(&plant_.ingress[plant_.QueueOf(link, packet.traffic_class)], 1);
+  }
+  if (packet.kind >= PacketKind::kPause || plant_.forwarding == Forwarding::kAdaptive) return;
+  const std::uint32_t out = PeekNextLink(packet, cables_[link].to_switch);
+  if (out == kNoIndex) return;
+  __builtin_prefetch(&plant_.queues[plant_.QueueOf(out, packet.traffic_class)], 1);
+  __builtin_prefetch(&ports_[out], 1);
+  __builtin_prefetch(&cables_[out]);
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Prefetch()
+  requires kFused
+{
+  constexpr std::size_t kPorts = 16;    // events ahead
+  constexpr std::size_t kPackets = 48;  // likewise
+  const std::span<const PacketEvent> rest = queue_.rest();
+  if (queue_.first_of_bucket()) {
+    queue_.ForSomeComing([&](const PacketEvent& event) { PrefetchPacket(event); });
+    for (const PacketEvent& event : rest.first(std::min(rest.size(), kPorts))) PrefetchPorts(event);
+  }
+  if (rest.size() > kPorts) PrefetchPorts(rest[kPorts]);
+  if (rest.size() > kPackets) PrefetchPacket(rest[kPackets]);
 }
 
 template <typename Queue, bool kFused>
 std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
   std::uint64_t handled = 0;
-  while (handled < count && !queue_.empty()) {
-    const PacketEvent event = queue_.Top();
-    if (event.time >= limit.ps()) break;
-    if (large_ && queue_.first_of_bucket()) {
-      PrefetchPackets(queue_.coming());
-      PrefetchPorts(queue_.bucket());
+  while (handled < count) {
+    const PacketEvent* const next = queue_.Top();
+    if (next == nullptr || next->time >= limit.ps()) break;
+    if constexpr (kFused) {
+      if (large_) Prefetch();
     }
+    const PacketEvent event = *next;
     queue_.Pop();
     now_ = event.time;
     Handle(event);

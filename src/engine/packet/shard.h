@@ -60,6 +60,8 @@ class Shard {
         destinations_(&plant.destinations),
         queue_(bucket, horizon),
         ports_(plant.ports.data()),
+        queues_(plant.queues.data()),
+        ingress_(plant.ingress.data()),
         cables_(plant.cables.data()),
         switches_(plant.switches.data()),
         due_(plant.ports.size(), 0),
@@ -72,11 +74,13 @@ class Shard {
         any_order_(plant.transport.recovery == LossRecovery::kSelectiveRepeat),
         gaps_tell_(any_order_ && plant.can_lose && loss_distance_ != kNoIndex),
         faulty_(plant.faults != nullptr),
-        observed_always_(plant.switches_model.frame_loss > 0 ||
-                         plant.transport.policy.needs_telemetry || faulty_),
-        observed_(plant.switches_model.marking || observed_always_),
+        unobserved_(plant.switches_model.frame_loss > 0 || plant.transport.policy.needs_telemetry ||
+                            faulty_
+                        ? -1
+                        : plant.LeastMarkedQueue()),
         source_routed_(plant.forwarding == Forwarding::kSource),
         large_(plant.large()),
+        lossy_(plant.switches_model.loss_control == LossControl::kLossy),
         credits_(!plant.lanes.empty()),
         cut_through_(plant.switches_model.cut_through),
         catch_up_(!credits_ && !cut_through_),
@@ -105,7 +109,8 @@ class Shard {
 
   // The next event's time; Time::Max() when nothing is left to happen.
   [[nodiscard]] Time next_time() {
-    return queue_.empty() ? Time::Max() : Time::Picoseconds(queue_.Top().time);
+    const PacketEvent* next = queue_.Top();
+    return next == nullptr ? Time::Max() : Time::Picoseconds(next->time);
   }
   // Handles events before `limit`, at most `count`; the number handled.
   std::uint64_t Run(Time limit, std::uint64_t count);
@@ -162,8 +167,10 @@ class Shard {
   static constexpr std::int64_t kAlphaOne = 1 << 16;
 
   void Handle(const PacketEvent& event);
-  void PrefetchPackets(std::span<const PacketEvent> bucket) const;
-  void PrefetchPorts(std::span<const PacketEvent> bucket);
+  void Prefetch()
+    requires kFused;
+  void PrefetchPacket(const PacketEvent& event) const;
+  void PrefetchPorts(const PacketEvent& event);
 
   // shard_forwarding.h: ports and switches.
   void OnArrival(std::uint32_t link, std::uint32_t id);
@@ -179,13 +186,32 @@ class Shard {
     return kFused && catch_up_ && at != kNoIndex && !switches_[at].exact &&
            cables_[link].to_shard == id_;
   }
-  bool ServeClass(std::uint32_t link, std::uint32_t traffic_class);
+  [[nodiscard]] std::size_t QueueOf(std::uint32_t link, std::uint32_t traffic_class) const {
+    return std::size_t{link} * classes_ + traffic_class;
+  }
+  // Sends the first packet of a class; false when it has none that may go now.
+  [[gnu::always_inline]] bool ServeClass(std::uint32_t link, std::uint32_t traffic_class) {
+    const Port& port = ports_[link];
+    return ((port.waiting & ~port.paused) >> traffic_class & 1) != 0 &&
+           ServeFirst(link, traffic_class);
+  }
+  bool ServeFirst(std::uint32_t link, std::uint32_t traffic_class);
   bool ServeData(std::uint32_t link);
   bool ServeArbitrated(std::uint32_t link);
   void Transmit(std::uint32_t link, std::uint32_t id);
-  [[gnu::always_inline]] void Launch(std::uint32_t link, std::uint32_t id, std::int64_t end);
-  void SetWake(std::uint32_t link, std::int64_t time);
-  [[nodiscard, gnu::always_inline]] bool CanStart(std::uint32_t link, std::uint32_t id);
+  [[gnu::always_inline]] void TransmitBy(Port& port, std::uint32_t link, Packet& packet,
+                                         std::uint32_t id);
+  [[gnu::always_inline]] void Launch(std::uint32_t link, Packet& packet, std::uint32_t id,
+                                     std::int64_t end);
+  [[gnu::always_inline]] void SetWake(std::uint32_t link, std::int64_t time) {
+    Port& port = ports_[link];
+    if (port.wake <= time) return;
+    port.wake = time;
+    queue_.Push(PacketEvent::Make(time, PacketEventKind::kPortDone, link));
+  }
+  [[nodiscard, gnu::always_inline]] bool CanStart(const Port& port, std::uint32_t link,
+                                                  const Packet& packet);
+  [[nodiscard]] bool IsLost(std::uint32_t link, const Packet& packet);
   [[nodiscard, gnu::always_inline]] std::uint32_t PeekNextLink(const Packet& packet,
                                                                std::uint32_t at);
   [[nodiscard, gnu::always_inline]] std::uint32_t NextLink(Packet& packet, std::uint32_t at);
@@ -201,11 +227,20 @@ class Shard {
   void Drop(std::uint32_t id);
   [[gnu::always_inline]] bool Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out);
   [[gnu::always_inline]] bool AdmitPausing(std::uint32_t link, std::uint32_t id, std::uint32_t out);
+  bool AdmitFull(std::uint32_t link, std::uint32_t id, std::uint32_t out);
+  [[gnu::always_inline]] void TakeRoom(Switch& at, Ingress& ingress, std::uint32_t bytes) {
+    const std::uint32_t before = std::max(ingress.used, reserved_);
+    ingress.used += bytes;
+    at.used += std::max(ingress.used, reserved_) - before;
+  }
   bool AdmitLossy(std::uint32_t id, std::uint32_t out);
   void Settle(Switch& at);
   void BeExact(Switch& at);
-  void Free(Port& port);
-  void Release(Switch& at, const Charge& held);
+  [[gnu::always_inline]] void Free(Port& port) {
+    Release(switches_[port.at_switch], std::exchange(port.held, Charge()));
+  }
+  [[gnu::always_inline]] void Release(Switch& at, const Charge& held);
+  void ReleasePaused(Switch& at, Ingress& ingress, const Charge& held);
   void CatchUpAll(const Switch& at);
   [[nodiscard]] bool Fits(const Switch& at, const Ingress& ingress, std::uint32_t bytes) const;
   [[nodiscard]] bool TakeCredit(std::uint32_t link, const Packet& packet);
@@ -334,6 +369,8 @@ class Shard {
   std::vector<std::uint32_t> free_messages_;
   // What every hop touches, without the way through the plant. None of these arrays grows.
   Port* ports_;
+  PacketQueue* queues_;
+  Ingress* ingress_;
   const Cable* cables_;
   Switch* switches_;
   std::vector<std::uint8_t> due_;  // by link: packets wait, and the port has no event for them
@@ -345,10 +382,10 @@ class Shard {
   bool any_order_;                 // receivers take packets in any order
   bool gaps_tell_;                 // packets overtaken are lost
   bool faulty_;                    // something may happen to cables
-  bool observed_always_;           // something happens to packets as they leave: Observe …
-  bool observed_;                  // … or where others wait behind them
+  std::int64_t unobserved_;        // bytes that may wait behind a packet before Observe is due
   bool source_routed_;
   bool large_;  // memory, rather than instructions, is what a hop costs
+  bool lossy_;
   bool credits_;
   bool cut_through_;
   bool catch_up_;             // ports may do without events at all
@@ -356,7 +393,7 @@ class Shard {
   std::int64_t queue_limit_;  // of a port that drops
   std::int64_t alpha_;        // in units of 1/kAlphaOne
   std::int64_t now_ = 0;
-  std::uint8_t classes_;
+  std::uint32_t classes_;
   std::uint8_t control_;
   PacketCounters counters_;  // but for hops
   std::array<std::uint64_t, kPacketKinds> hops_{};

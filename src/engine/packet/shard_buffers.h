@@ -38,24 +38,28 @@ bool Shard<Queue, kFused>::Fits(const Switch& at, const Ingress& ingress,
 template <typename Queue, bool kFused>
 inline bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t id,
                                                std::uint32_t out) {
-  Packet& packet = packets_[id];
-  Ingress& ingress = plant_.ingress[plant_.QueueOf(link, packet.traffic_class)];
+  const Packet& packet = packets_[id];
+  Ingress& ingress = ingress_[QueueOf(link, packet.traffic_class)];
   Switch& at = switches_[cables_[link].to_switch];
-  const auto take = [&] {
-    const std::uint32_t before = std::max(ingress.used, reserved_);
-    ingress.used += packet.wire;
-    at.used += std::max(ingress.used, reserved_) - before;
-  };
   // Control packets are few and never paused: they may use all of the pool.
+  const bool fits = packet.traffic_class == control_ ? at.used + packet.wire <= at.pool
+                                                     : Fits(at, ingress, packet.wire);
+  if (!fits) return AdmitFull(link, id, out);
+  TakeRoom(at, ingress, packet.wire);
+  return true;
+}
+
+// There is no room for a packet as things are known.
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::AdmitFull(std::uint32_t link, std::uint32_t id, std::uint32_t out) {
+  const Packet& packet = packets_[id];
+  Ingress& ingress = ingress_[QueueOf(link, packet.traffic_class)];
+  Switch& at = switches_[cables_[link].to_switch];
   const bool control = packet.traffic_class == control_;
-  if (control ? at.used + packet.wire <= at.pool : Fits(at, ingress, packet.wire)) {
-    take();
-    return true;
-  }
   if (kFused && !at.exact && !control) {
     Settle(at);
     if (Fits(at, ingress, packet.wire)) {
-      take();
+      TakeRoom(at, ingress, packet.wire);
       return true;
     }
   }
@@ -149,17 +153,23 @@ void Shard<Queue, kFused>::BeExact(Switch& at) {
 
 // The frame that a port sent last has left: its room is free.
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::Free(Port& port) {
-  Release(switches_[port.at_switch], std::exchange(port.held, Charge()));
-}
-
-template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::Release(Switch& at, const Charge& held) {
-  if (plant_.switches_model.loss_control == LossControl::kLossy) {
+inline void Shard<Queue, kFused>::Release(Switch& at, const Charge& held) {
+  if (lossy_) {
     at.used -= held.bytes;
     return;
   }
-  Ingress& ingress = plant_.ingress[plant_.QueueOf(held.ingress, held.traffic_class)];
+  Ingress& ingress = ingress_[QueueOf(held.ingress, held.traffic_class)];
+  if (ingress.headroom != 0 || ingress.paused) {
+    ReleasePaused(at, ingress, held);
+    return;
+  }
+  const std::uint32_t before = std::max(ingress.used, reserved_);
+  ingress.used -= held.bytes;
+  at.used -= before - std::max(ingress.used, reserved_);
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::ReleasePaused(Switch& at, Ingress& ingress, const Charge& held) {
   const std::uint32_t from_headroom = std::min<std::uint32_t>(ingress.headroom, held.bytes);
   ingress.headroom -= from_headroom;
   const std::uint32_t before = std::max(ingress.used, reserved_);

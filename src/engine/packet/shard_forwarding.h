@@ -5,14 +5,6 @@
 
 namespace trunkline {
 
-template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::SetWake(std::uint32_t link, std::int64_t time) {
-  Port& port = ports_[link];
-  if (port.wake <= time) return;
-  port.wake = time;
-  queue_.Push(PacketEvent::Make(time, PacketEventKind::kPortDone, link));
-}
-
 // Lets a port without events of its own catch up: what left since is sent at the moment it left.
 // Nothing about the port has changed in the meantime, so the moments' decisions are those that an
 // event at each would have taken.
@@ -28,21 +20,25 @@ void Shard<Queue, kFused>::CatchUp(std::uint32_t link) {
   due_[link] = port.waiting != 0 ? 1 : 0;
 }
 
+// Whether a packet that comes by a link was spoilt or cut off on the way.
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::IsLost(std::uint32_t link, const Packet& packet) {
+  if ((packet.flags & Packet::kSpoilt) != 0) return true;
+  if (!faulty_ || !WasCutOff(link, packet)) return false;
+  ++counters_.fault_drops;
+  return true;
+}
+
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
-  const Cable& cable = cables_[link];
   if (due_[link] != 0) CatchUp(link);
   Packet& packet = packets_[id];
-  if ((packet.flags & Packet::kSpoilt) != 0) {
+  if ((faulty_ || (packet.flags & Packet::kSpoilt) != 0) && IsLost(link, packet)) {
     LoseOnCable(link, id);
     return;
   }
-  if (faulty_ && WasCutOff(link, packet)) {
-    ++counters_.fault_drops;
-    LoseOnCable(link, id);
-    return;
-  }
-  if (cable.to_switch == kNoIndex) {
+  const std::uint32_t at = cables_[link].to_switch;
+  if (at == kNoIndex) {
     Receive(link, id);
     return;
   }
@@ -51,7 +47,7 @@ void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
     packets_.Give(id);
     return;
   }
-  const std::uint32_t out = NextLink(packet, cable.to_switch);
+  const std::uint32_t out = NextLink(packet, at);
   packet.ingress = link;
   if (faulty_ && (out == kNoIndex || plant_.IsDown(ports_[out]))) {
     ++counters_.fault_drops;
@@ -60,8 +56,9 @@ void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
   }
   if (due_[out] != 0) CatchUp(out);
   if (!Admit(link, id, out)) return;
-  if (CanStart(out, id)) {
-    Transmit(out, id);
+  Port& port = ports_[out];
+  if (CanStart(port, out, packet)) {
+    TransmitBy(port, out, packet, id);
   } else {
     Enqueue(out, id);
   }
@@ -69,11 +66,10 @@ void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
 
 // Whether an arriving packet may leave at once: nothing is before it and nothing holds it.
 template <typename Queue, bool kFused>
-inline bool Shard<Queue, kFused>::CanStart(std::uint32_t link, std::uint32_t id) {
-  const Port& port = ports_[link];
-  const Packet& packet = packets_[id];
-  const auto bit = static_cast<std::uint8_t>(1U << packet.traffic_class);
-  if (port.busy_until > now_ || (port.waiting & bit) != 0 || (port.paused & bit) != 0) return false;
+inline bool Shard<Queue, kFused>::CanStart(const Port& port, std::uint32_t link,
+                                           const Packet& packet) {
+  if (port.busy_until > now_) return false;
+  if (((port.waiting | port.paused) >> packet.traffic_class & 1) != 0) return false;
   if (packet.ready > now_) {
     // Cut through: never from a slower link into a faster one.
     const Rate in =
@@ -87,7 +83,7 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Enqueue(std::uint32_t link, std::uint32_t id) {
   Port& port = ports_[link];
   Packet& packet = packets_[id];
-  PacketQueue& queue = plant_.queues[plant_.QueueOf(link, packet.traffic_class)];
+  PacketQueue& queue = queues_[QueueOf(link, packet.traffic_class)];
   packet.next = PacketPool::kNone;
   const auto bit = static_cast<std::uint8_t>(1U << packet.traffic_class);
   if ((port.waiting & bit) == 0) {
@@ -154,13 +150,11 @@ bool Shard<Queue, kFused>::ServeQueues(std::uint32_t link) {
   return ServeClass(link, control_) || (control_ == 1 ? ServeClass(link, 0) : ServeData(link));
 }
 
-// Sends the first packet of a class; false when it has none that may go now.
+// REQUIRES: a packet of the class waits, and the class is not paused.
 template <typename Queue, bool kFused>
-bool Shard<Queue, kFused>::ServeClass(std::uint32_t link, std::uint32_t traffic_class) {
+bool Shard<Queue, kFused>::ServeFirst(std::uint32_t link, std::uint32_t traffic_class) {
   Port& port = ports_[link];
-  const auto bit = static_cast<std::uint8_t>(1U << traffic_class);
-  if ((port.waiting & bit) == 0 || (port.paused & bit) != 0) return false;
-  PacketQueue& queue = plant_.queues[plant_.QueueOf(link, traffic_class)];
+  PacketQueue& queue = queues_[QueueOf(link, traffic_class)];
   const std::uint32_t id = queue.head;
   Packet& packet = packets_[id];
   if (packet.ready > now_) {
@@ -170,12 +164,12 @@ bool Shard<Queue, kFused>::ServeClass(std::uint32_t link, std::uint32_t traffic_
   if (credits_ && !TakeCredit(link, packet)) return false;
   queue.head = packet.next;
   if (queue.head == PacketPool::kNone) {
-    port.waiting = static_cast<std::uint8_t>(port.waiting & ~bit);
+    port.waiting = static_cast<std::uint8_t>(port.waiting & ~(1U << traffic_class));
   } else {
     packets_.Prefetch(queue.head);
   }
   port.queued_bytes -= packet.wire;
-  Transmit(link, id);
+  TransmitBy(port, link, packet, id);
   return true;
 }
 
@@ -218,15 +212,20 @@ bool Shard<Queue, kFused>::ServeArbitrated(std::uint32_t link) {
 // The first bit of a packet leaves by an idle port, which may hold a charge of the frame before.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
-  Port& port = ports_[link];
-  Packet& packet = packets_[id];
+  TransmitBy(ports_[link], link, packets_[id], id);
+}
+
+template <typename Queue, bool kFused>
+inline void Shard<Queue, kFused>::TransmitBy(Port& port, std::uint32_t link, Packet& packet,
+                                             std::uint32_t id) {
   if (port.held.bytes != 0) Free(port);
-  if (observed_ && (port.queued_bytes != 0 || observed_always_)) Observe(port, link, id);
-  const std::int64_t end =
-      port.byte_time != 0 ? now_ + std::int64_t{packet.wire} * port.byte_time
-                          : plant_.details[link].wire.Advance(now_, port.busy_until, packet.wire);
+  if (port.queued_bytes > unobserved_) Observe(port, link, id);
+  const std::uint32_t wire = packet.wire;
+  const std::int64_t end = port.byte_time != 0
+                               ? now_ + std::int64_t{wire} * port.byte_time
+                               : plant_.details[link].wire.Advance(now_, port.busy_until, wire);
   port.busy_until = end;
-  port.wire_bytes += packet.wire;
+  port.wire_bytes += wire;
   ++port.packets;
   ++hops_[static_cast<std::size_t>(packet.kind)];
   if (port.at_switch != kNoIndex && packet.kind < PacketKind::kPause) {
@@ -237,14 +236,14 @@ void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
       ReturnCredit(packet, packet.ingress, end);
     }
   }
-  Launch(link, id, end);
+  Launch(link, packet, id, end);
 }
 
 // Puts a packet whose frame ends at `end` on its wire.
 template <typename Queue, bool kFused>
-inline void Shard<Queue, kFused>::Launch(std::uint32_t link, std::uint32_t id, std::int64_t end) {
+inline void Shard<Queue, kFused>::Launch(std::uint32_t link, Packet& packet, std::uint32_t id,
+                                         std::int64_t end) {
   const Cable& cable = cables_[link];
-  Packet& packet = packets_[id];
   packet.ready = end + cable.delay;
   std::int64_t arrival = packet.ready;
   if (cut_through_ && cable.to_switch != kNoIndex) {

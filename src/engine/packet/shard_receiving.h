@@ -168,7 +168,7 @@ void Shard<Queue, kFused>::SendControl(std::uint32_t out, std::uint32_t id) {
     Drop(id);
     return;
   }
-  if (CanStart(out, id)) {
+  if (CanStart(ports_[out], out, packet)) {
     Transmit(out, id);
   } else {
     Enqueue(out, id);
@@ -178,7 +178,7 @@ void Shard<Queue, kFused>::SendControl(std::uint32_t out, std::uint32_t id) {
 // Tells the sender of a marked packet that came in by `link` to slow down.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::SlowDown(std::uint32_t link, std::uint32_t data) {
-  const std::uint32_t id = packets_.Take();  // may move all packets
+  const std::uint32_t id = packets_.Take();
   Packet& packet = packets_[id];
   packet = Packet();
   packet.queue_pair = packets_[data].queue_pair;

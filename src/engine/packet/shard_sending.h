@@ -188,8 +188,13 @@ bool Shard<Queue, kFused>::ServeNic(std::uint32_t link) {
                                    static_cast<std::uint32_t>(frame.payload + packet_overhead_));
       }
     }
-    PopRing(nic, nic.turn);
-    if (MaySend(sender)) Line(nic, index, std::max(now_, port.busy_until));
+    const std::int64_t idle = std::max(now_, port.busy_until);
+    if (MaySend(sender) && sender.next_send <= idle) {
+      nic.rings[nic.turn] = index;  // now the last
+    } else {
+      PopRing(nic, nic.turn);
+      if (MaySend(sender)) Line(nic, index, idle);
+    }
     if (port.busy_until > now_) break;
   }
   if (port.busy_until > now_ && nic.ready != 0) return true;
