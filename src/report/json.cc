@@ -6,6 +6,7 @@
 #include "report/link_classes.h"
 #include "report/samples_json.h"
 #include "report/traffic_json.h"
+#include "report/window.h"
 #include "trunkline/report/report.h"
 #include "trunkline/training/training.h"
 
@@ -257,13 +258,14 @@ std::string RenderJson(const RunResult& result) {
   optional("collectives", training, [&] { WriteStepCollectives(json, result.step_collectives); });
   optional("rows", !result.rows.empty(), [&] { WriteRows(json, result.rows); });
   WriteTrafficFields(json, result);
+  optional("window", result.window != nullptr, [&] { WriteWindow(json, result); });
   optional("samples", result.samples != nullptr, [&] { WriteSamples(json, result); });
   optional("repeat", result.repeat.has_value(), [&] { WriteRepeat(json, *result.repeat); });
   field("link_classes", [&] { WriteLinkClasses(json, result); });
   field("links", [&] { WriteLinks(json, result); });
   json.Field("links_total", static_cast<std::uint64_t>(result.links_total));
   optional("flow", result.engine == "flow", [&] { WriteFlowCounters(json, result.timeline.flow); });
-  field("blocked", [&] { WriteBlocked(json, result.timeline.blocked); });
+  field("blocked", [&] { WriteBlocked(json, BlockedOf(result)); });
   field("advice", [&] { json.Values(Advice(result)); });
   field("explanation", [&] { WriteExplanation(json, Explain(result)); });
   field("assumptions", [&] { json.Values(result.assumptions); });

@@ -9,6 +9,8 @@
 #include "report/names.h"
 #include "report/table.h"
 #include "report/traffic_json.h"
+#include "report/window.h"
+#include "trunkline/engine/packet_window.h"
 #include "trunkline/report/report.h"
 #include "trunkline/scenario/traffic_result.h"
 #include "trunkline/training/training.h"
@@ -257,6 +259,14 @@ void AddPaused(Page& page, const std::vector<PausedLink>& paused, std::size_t li
   page.Add(table);
 }
 
+void AddWindow(Page& page, const RunResult& result) {
+  page.Heading(WindowHeading(result));
+  if (!result.window->kinds.empty()) page.Add(WindowTable(result));
+  page.Items(WindowFindings(result));
+  page.Items(result.window->packets.stuck);
+  AddPackets(page, result.window->packets.counters);
+}
+
 void AddRepeat(Page& page, const RepeatResult& repeat) {
   page.Heading(fmt::format("Over {} seeds, {} to {}; the rest is of the first", repeat.seeds.size(),
                            repeat.seeds.front(), repeat.seeds.back()));
@@ -298,10 +308,11 @@ void AddLinks(Page& page, const RunResult& result, std::size_t limit) {
 }
 
 void AddBlocked(Page& page, const RunResult& result) {
-  if (result.timeline.blocked.empty()) return;
+  const std::vector<BlockedTask>& blocked = BlockedOf(result);
+  if (blocked.empty()) return;
   page.Heading("The run did not end: who waits for whom");
   Table table({{"rank"}, {"task"}, {"waits for", Align::kLeft}});
-  for (const BlockedTask& task : result.timeline.blocked) {
+  for (const BlockedTask& task : blocked) {
     table.Add({fmt::format("{}", Index(task.rank)), fmt::format("{}", task.task), task.waits_for});
   }
   page.Add(table);
@@ -338,6 +349,7 @@ std::string RenderText(const RunResult& result, const TextOptions& options) {
     AddPackets(page, *counters);
   }
   if (result.traffic) AddPaused(page, result.traffic->paused, options.links);
+  if (result.window) AddWindow(page, result);
   if (result.repeat) AddRepeat(page, *result.repeat);
   AddLinks(page, result, options.links);
   AddBlocked(page, result);

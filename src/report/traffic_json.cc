@@ -72,21 +72,6 @@ void WriteCounts(JsonWriter& json, const char* key, const PacketCounts& counts) 
   });
 }
 
-void WriteCounters(JsonWriter& json, const PacketCounters& counters) {
-  json.Field("drops", counters.drops);
-  json.Field("fault_drops", counters.fault_drops);
-  json.Field("pauses", counters.pauses);
-  json.Field("pause_repeats", counters.pause_repeats);
-  json.Field("pause_expiries", counters.pause_expiries);
-  json.Field("ecn_marks", counters.marks);
-  json.Field("trims", counters.trims);
-  json.Field("retransmissions", counters.retransmissions);
-  json.Field("timeouts", counters.timeouts);
-  json.Field("credit_stalls", counters.credit_stalls);
-  WriteCounts(json, "packets", counters.packets);
-  WriteCounts(json, "link_hops", counters.hops);
-}
-
 void WriteLoad(JsonWriter& json, const TrafficResult& traffic) {
   const Saturation& saturation = *traffic.saturation;
   json.Field("offered", traffic.offered_load);
@@ -102,6 +87,21 @@ void WriteLoad(JsonWriter& json, const TrafficResult& traffic) {
 }
 
 }  // namespace
+
+void WriteCounters(JsonWriter& json, const PacketCounters& counters) {
+  json.Field("drops", counters.drops);
+  json.Field("fault_drops", counters.fault_drops);
+  json.Field("pauses", counters.pauses);
+  json.Field("pause_repeats", counters.pause_repeats);
+  json.Field("pause_expiries", counters.pause_expiries);
+  json.Field("ecn_marks", counters.marks);
+  json.Field("trims", counters.trims);
+  json.Field("retransmissions", counters.retransmissions);
+  json.Field("timeouts", counters.timeouts);
+  json.Field("credit_stalls", counters.credit_stalls);
+  WriteCounts(json, "packets", counters.packets);
+  WriteCounts(json, "link_hops", counters.hops);
+}
 
 const PacketCounters* CountersOf(const RunResult& result) {
   if (result.packets != nullptr) return &result.packets->counters;

@@ -9,6 +9,9 @@ namespace trunkline {
 // What the packet engine counted; nullptr: another engine ran.
 [[nodiscard]] const PacketCounters* CountersOf(const RunResult& result);
 
+// From `drops` to `link_hops`.
+void WriteCounters(JsonWriter& json, const PacketCounters& counters);
+
 // The keys that only traffic or packets have: flows, what the packet engine counted, load and
 // saturation. null where the run has none.
 void WriteTrafficFields(JsonWriter& json, const RunResult& result);

@@ -27,19 +27,22 @@ std::string PacketCost(double hops, std::uint32_t runs) {
                      Seconds(hops * runs / kPacketHopsPerSecond), Count(kPacketHopsPerSecond));
 }
 
+double HopsOf(std::span<const LinkUse> links, const Fabric& fabric,
+              const PacketTransport& transport) {
+  double bytes = 0;
+  for (const LinkUse& use : links) {
+    const bool network = fabric.link(use.link).kind == LinkKind::kNetwork;
+    if (network) bytes += static_cast<double>(use.wire_bytes);
+  }
+  return bytes / static_cast<double>((transport.mtu + transport.packet_overhead).count());
+}
+
 double ExpectedHops(const EngineInput& input, const PacketTransport& transport,
                     const StopToken* stop) {
   EngineOptions options;
   options.stop = stop;
   const auto timeline = RunFlow(input, options);
-  if (!timeline) return 0;
-  const Fabric& fabric = input.router.fabric();
-  double bytes = 0;
-  for (const LinkUse& use : timeline->links) {
-    const bool network = fabric.link(use.link).kind == LinkKind::kNetwork;
-    if (network) bytes += static_cast<double>(use.wire_bytes);
-  }
-  return bytes / static_cast<double>((transport.mtu + transport.packet_overhead).count());
+  return timeline ? HopsOf(timeline->links, input.router.fabric(), transport) : 0;
 }
 
 }  // namespace trunkline

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "trunkline/engine/engine.h"
@@ -15,7 +16,10 @@ inline constexpr double kPacketHopsPerSecond = 10e6;
 // "about 3.2 million packet-hops: 0.3 s at 10 million a second".
 [[nodiscard]] std::string PacketCost(double hops, std::uint32_t runs);
 
-// Packets times the network links that they cross in a task graph, as fluid flows have it; 0 where
+// Packets times the network links that they cross, as flows take them.
+[[nodiscard]] double HopsOf(std::span<const LinkUse> links, const Fabric& fabric,
+                            const PacketTransport& transport);
+// The same of a task graph, as fluid flows have it; 0 where
 // those fail, which the packet engine will then explain.
 [[nodiscard]] double ExpectedHops(const EngineInput& input, const PacketTransport& transport,
                                   const StopToken* stop);

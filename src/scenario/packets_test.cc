@@ -92,7 +92,6 @@ TEST(Packets, RefusesSamplesThatNobodyCouldWant) {
   EXPECT_THAT(Problems({"packet.sample.links=3"}), HasSubstr("every"));
   EXPECT_THAT(Problems({"packet.sample.every=1 us", "packet.sample.links=0"}),
               HasSubstr("[TL1108]"));
-  EXPECT_THAT(Problems({"packet.window=1"}), HasSubstr("[TL1202]"));
   EXPECT_THAT(Problems({"packet.sample.every=1 us", "engine=flow"}), HasSubstr("[TL1210]"));
 }
 

@@ -70,8 +70,7 @@ void ChooseRouting(const FabricSpec& fabric, Scenario& scenario) {
   ClusterSpec& spec = scenario.cluster;
   if (fabric.routing) {
     spec.routing = *fabric.routing;
-  } else if (scenario.engine == EngineKind::kPacket &&
-             spec.transport.kind == TransportKind::kRocev2) {
+  } else if (scenario.has_packets() && spec.transport.kind == TransportKind::kRocev2) {
     spec.routing = RoutingPolicy::kEcmp;
     scenario.assumptions.emplace_back("routing: none is given; ECMP, as Ethernet switches do");
   }

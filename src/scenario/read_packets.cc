@@ -96,12 +96,12 @@ class PacketReader {
 
   void Read() {
     const std::size_t before = cluster_.error_count();
-    if (scenario_.engine == EngineKind::kPacket) RefuseStrangers();
+    if (scenario_.has_packets()) RefuseStrangers();
     SetDefaults();
     if (switch_) ReadSwitch(*switch_);
     if (transport_) ReadRecovery(*transport_);
     ReadCongestionControl();
-    if (scenario_.engine != EngineKind::kPacket) {
+    if (!scenario_.has_packets()) {
       WarnOfUnread();
     } else if (cluster_.error_count() == before && spec_.fabric) {
       Check();

@@ -27,6 +27,10 @@ void ReadFaults(const YamlMap& root, FabricSpec& spec, Scenario& scenario);
 void ReadPackets(const YamlValue& cluster, Scenario& scenario);
 // Of a host's or NIC's link into the network; the fastest where they differ.
 [[nodiscard]] Rate HostRate(const Fabric& fabric);
+// `packet.window`. REQUIRES: the engine has been read.
+void ReadWindow(const YamlMap& packet, Scenario& scenario);
+// Whether the workload has such a window. REQUIRES: it has been read.
+void CheckWindow(const YamlMap& root, const Scenario& scenario);
 // `endpoints` are those of the cluster, 0 when it could not be built.
 void ReadTraining(const std::string& file, const YamlValue& training, std::int64_t endpoints,
                   Scenario& scenario);

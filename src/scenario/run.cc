@@ -11,8 +11,10 @@
 #include "scenario/resolved_graph.h"
 #include "scenario/run_traffic.h"
 #include "scenario/summary.h"
+#include "scenario/window.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
+#include "trunkline/engine/packet_window.h"
 #include "trunkline/fabric/build.h"
 #include "trunkline/fabric/catalog.h"
 #include "trunkline/training/training.h"
@@ -54,6 +56,9 @@ class Run {
     const auto done = std::visit([this](const auto& workload) { return RunWorkload(workload); },
                                  scenario_.workload);
     if (!done) return std::unexpected(done.error());
+    if (result_.window && result_.status == RunStatus::kFinished) {
+      result_.status = result_.window->status;
+    }
     result_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
     result_.cpu_s = CpuSeconds() - cpu;
     return std::move(result_);
@@ -108,6 +113,7 @@ class Run {
     options.stop = options_.stop;
     const EngineInput input{*result_.router, result_.transport, graph, result_.placement};
     if (scenario_.engine == EngineKind::kPacket) return SimulatePackets(input, options);
+    if (scenario_.window) return SimulateWindow(input, options);
     auto timeline = scenario_.engine == EngineKind::kFlow ? RunFlow(input, options)
                                                           : RunAnalytic(input, options);
     if (!timeline) return std::unexpected(timeline.error());
@@ -133,6 +139,31 @@ class Run {
     SummariseTimeline(std::move(run->timeline), options_.all_links, result_);
     AddPacketFigures(run->packets, result_);
     result_.packets = std::make_shared<const PacketReport>(std::move(run->packets));
+    return {};
+  }
+
+  Result<void> SimulateWindow(const EngineInput& input, const EngineOptions& options) {
+    const ClusterSpec& cluster = scenario_.cluster;
+    auto window = ResolveWindow(*scenario_.window, input.graph, result_.training.get());
+    if (!window) return std::unexpected(window.error());
+    window->announce = [&](std::span<const LinkUse> links) {
+      const double hops = HopsOf(links, *result_.fabric, cluster.packet_transport);
+      if (options.progress != nullptr && hops > kPacketHopsPerSecond) {
+        options.progress->Note("the window: " + PacketCost(hops, options_.repeat));
+      }
+    };
+    auto run = RunPacketWindow(input,
+                               {.router = input.router,
+                                .switches = cluster.switches,
+                                .transport = cluster.packet_transport},
+                               *window, options);
+    if (!run) return std::unexpected(PlaceAt(*scenario_.window, run.error()));
+    SummariseTimeline(std::move(run->timeline), options_.all_links, result_);
+    if (!run->window) return {};
+    result_.events += run->window->packets.events;
+    result_.warnings.insert(result_.warnings.end(), run->window->warnings.begin(),
+                            run->window->warnings.end());
+    result_.window = std::make_shared<const WindowReport>(*std::move(run->window));
     return {};
   }
 

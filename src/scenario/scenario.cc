@@ -21,7 +21,9 @@ class Reader {
     const YamlMap root = document_.root();
     ReadSettings(root);
     BuildCluster(root);
+    const std::size_t before = document_.error_count();
     ReadWorkload(root);
+    if (document_.error_count() == before) CheckWindow(root, scenario_);
     Diagnostics problems = document_.TakeDiagnostics();
     if (HasErrors(problems)) return std::unexpected(std::move(problems));
     scenario_.warnings = std::move(problems);
@@ -38,17 +40,17 @@ class Reader {
     root.Read("seed", scenario_.seed, IntRange{.min = 0});
     RefuseReserved(root, "jobs", "several jobs");
     RefuseReserved(root, "background", "background traffic");
-    ReadSampling(root);
+    if (const auto packet = root.Map("packet")) {
+      ReadWindow(*packet, scenario_);
+      ReadSampling(root, *packet);
+    }
   }
 
   // Samples cost a look at every link each: an interval is at least what a frame takes.
-  void ReadSampling(const YamlMap& root) {
+  void ReadSampling(const YamlMap& root, const YamlMap& packet) {
     constexpr Time kLeast = Time::Picoseconds(100'000);
     constexpr Time kMost = Time::Microseconds(1'000'000);
-    const auto packet = root.Map("packet");
-    if (!packet) return;
-    RefuseReserved(*packet, "window", "a window in the packet engine");
-    const auto value = packet->Find("sample");
+    const auto value = packet.Find("sample");
     const auto sample = value ? value->AsMap() : std::nullopt;
     if (!sample) return;
     PacketSampling& sampling = scenario_.sampling.emplace();

@@ -95,6 +95,7 @@ class ProgramWriter {
   TaskIndex CollectiveFrom(const Mark& mark, Stream stream, Label label, GroupRole role,
                            std::uint32_t collective);
 
+  [[nodiscard]] TaskIndex next() const { return static_cast<TaskIndex>(program_.tasks.size()); }
   [[nodiscard]] Time compute_time() const { return compute_time_; }
   [[nodiscard]] Program Take() && { return std::move(program_); }
 

@@ -57,6 +57,7 @@ std::vector<Stage> CutIntoStages(const ModelConfig& model, const TrainingPlan& p
   // A head of its own when untied, or when the embedding sits on another stage.
   const bool own_head = !model.tied_embeddings || plan.pp > 1;
   std::vector<Stage> result(stages);
+  std::uint32_t next_layer = 0;
   for (std::size_t i = 0; i < chunks; ++i) {
     Chunk chunk;
     chunk.first = i == 0;
@@ -66,8 +67,9 @@ std::vector<Stage> CutIntoStages(const ModelConfig& model, const TrainingPlan& p
     }
     const std::int64_t layers =
         plan.layout.empty() ? model.layers / static_cast<std::int64_t>(chunks) : plan.layout[i];
-    chunk.units.insert(chunk.units.end(), static_cast<std::size_t>(layers),
-                       {Unit::Kind::kLayer, shard.layer});
+    for (std::int64_t l = 0; l < layers; ++l) {
+      chunk.units.push_back({Unit::Kind::kLayer, shard.layer, next_layer++});
+    }
     if (chunk.last) {
       chunk.units.push_back(
           {Unit::Kind::kHead, shard.final_norm + (own_head ? shard.embedding : 0)});

@@ -13,6 +13,7 @@ struct Unit {
   enum class Kind : std::uint8_t { kEmbedding, kLayer, kHead };
   Kind kind = Kind::kLayer;
   std::int64_t parameters = 0;  // on one GPU (a tensor-parallel shard)
+  std::uint32_t layer = 0;      // of the model, from 0; kLayer only
 };
 
 // One of the model's pipeline chunks, in the order in which forward crosses it.

@@ -46,7 +46,7 @@ class StageWriter {
     }
     FinishStep();
     const Time compute = writer_.compute_time();
-    return {std::move(writer_).Take(), compute};
+    return {std::move(writer_).Take(), compute, std::move(last_backward_)};
   }
 
  private:
@@ -73,12 +73,16 @@ class StageWriter {
     std::int64_t bucket = 0;
     for (std::size_t i = chunk.units.size(); i-- > 0;) {
       const Unit* next = i > 0 ? &chunk.units[i - 1] : nullptr;
+      const TaskIndex first = writer_.next();
       BeginUnit(chunk.units[i], next, prefetched);
       layers_.Backward(chunk.units[i]);
       bucket += chunk.units[i].parameters;
       if (plan_.zero == 3 || bucket >= bucket_parameters_ || i == 0) {
         EndBucket(bucket, last_micro_batch);
         bucket = 0;
+      }
+      if (last_micro_batch && chunk.units[i].kind == Unit::Kind::kLayer) {
+        last_backward_.push_back({chunk.units[i].layer, index_, first, writer_.next() - 1});
       }
     }
     if (!chunk.first) SendTo(PeerRole::kPreviousStage, Label::kSendGradients);
@@ -215,6 +219,7 @@ class StageWriter {
   bool sharded_ = false;
   // By chunk and unit: the gather that its first forward waits for; empty once waited for.
   std::vector<std::vector<TaskIndex>> weights_ready_;
+  std::vector<LayerTasks> last_backward_;
   std::vector<std::int64_t> unreduced_;       // buckets whose reduction starts after all compute
   TaskIndex reduced_ = ProgramWriter::kNone;  // the last reduction issued
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "training/pipeline.h"
 #include "training/program_writer.h"
@@ -9,6 +10,7 @@
 #include "training/step_costs.h"
 #include "trunkline/training/model.h"
 #include "trunkline/training/plan.h"
+#include "trunkline/training/training.h"
 
 namespace trunkline {
 
@@ -25,6 +27,7 @@ struct StepContext {
 struct StageProgram {
   Program program;
   Time compute;  // sum of its compute tasks
+  std::vector<LayerTasks> last_backward;
 };
 
 // One step of a pipeline stage, in Megatron-LM's order of work: micro-batches by the schedule,

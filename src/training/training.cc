@@ -139,6 +139,8 @@ Result<TrainingWorkload> BuildTraining(const ModelConfig& model, const TrainingP
     StageProgram stage = WriteStageProgram(context, stages[i], i);
     programs.push_back(std::move(stage.program));
     workload.stage_compute.push_back(stage.compute);
+    workload.last_backward.insert(workload.last_backward.end(), stage.last_backward.begin(),
+                                  stage.last_backward.end());
     workload.memory.push_back(ComputeStageMemory(model, plan, stages[i], i));
   }
 

@@ -22,6 +22,7 @@ struct PacketReport;
 struct PacketSamples;
 struct TrafficResult;
 struct TrainingWorkload;
+struct WindowReport;
 
 // One row of `trunkline collective`, or one kind of collective of a training step.
 struct CollectiveRow {
@@ -134,6 +135,7 @@ struct RunResult {
   std::shared_ptr<const TaskGraph> trace;            // trace
   std::shared_ptr<const TrafficResult> traffic;      // traffic
   std::shared_ptr<const PacketReport> packets;       // any but traffic, as packets
+  std::shared_ptr<const WindowReport> window;        // with packet.window
   std::shared_ptr<const PacketSamples> samples;      // traffic as packets, where asked for
   std::string samples_file;                          // beside result.json; empty: none
   bool fits_memory = true;

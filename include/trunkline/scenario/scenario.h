@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -81,6 +82,27 @@ struct TrafficInput {
   std::string excerpt;
 };
 
+// `packet.window`: the part of a step or trace in flows that is run again as packets. One of the
+// three is given.
+struct WindowSpec {
+  // Messages or collectives by label: the `execution`th of each rank, from 1, or all.
+  struct Name {
+    std::string label;
+    std::uint32_t execution = 0;  // 0: all
+    SourcePosition where;
+    std::string excerpt;
+  };
+  struct Layers {  // [first, last] of the model, from 0: their last backward pass
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+  };
+  std::optional<std::pair<Time, Time>> time;
+  std::vector<Name> collectives;
+  std::optional<Layers> layers;
+  SourcePosition where;
+  std::string excerpt;
+};
+
 struct Scenario {
   std::string name;  // the file's stem unless `name` says otherwise
   ClusterSpec cluster;
@@ -88,8 +110,12 @@ struct Scenario {
   EngineKind engine = EngineKind::kFlow;
   std::uint64_t seed = 1;
   std::optional<PacketSampling> sampling;  // of traffic as packets
+  std::optional<WindowSpec> window;        // with the flow engine
   std::vector<std::string> assumptions;    // what was chosen where the file is silent
   Diagnostics warnings;
+
+  // Whether anything of it runs as packets.
+  [[nodiscard]] bool has_packets() const { return engine == EngineKind::kPacket || window; }
 };
 
 // `key.path=value`, which replaces or adds a key before anything is read; `label` is named as the

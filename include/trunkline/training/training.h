@@ -39,6 +39,15 @@ struct KernelCost {
   std::string source;
 };
 
+// The tasks of a layer's backward pass in the last micro-batch, and those that exchange the
+// gradient bucket which it completes, if it does: [first, last] of the program.
+struct LayerTasks {
+  std::uint32_t layer = 0;  // of the model, from 0
+  std::uint32_t program = 0;
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
+
 // What a training step consists of, before any engine runs it.
 struct TrainingWorkload {
   std::unique_ptr<TaskGraph> graph;
@@ -50,6 +59,7 @@ struct TrainingWorkload {
   std::vector<StageMemory> memory;  // by pipeline stage
   std::vector<Time> stage_compute;  // busy compute time of one step, by stage
   std::vector<KernelCost> kernels;  // of one layer and the head
+  std::vector<LayerTasks> last_backward;
   std::vector<std::string> assumptions;
   Diagnostics warnings;
 };

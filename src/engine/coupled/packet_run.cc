@@ -1,13 +1,11 @@
+#include "engine/coupled/packet_run.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "engine/coupled/packet_carrier.h"
-#include "engine/flow/fold.h"
 #include "engine/flow/make_timeline.h"
-#include "engine/flow/problem.h"
-#include "engine/flow/task_runner.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/fabric/fabric.h"
@@ -134,8 +132,9 @@ void ReplaceNetworkLinks(const Fabric& fabric, const PacketReport& packets,
 
 }  // namespace
 
-Result<PacketTimeline> RunPacket(const EngineInput& input, const PacketInput& packets,
-                                 const EngineOptions& options) {
+Result<std::unique_ptr<PacketRun>> PacketRun::Make(const EngineInput& input,
+                                                   const PacketInput& packets,
+                                                   const EngineOptions& options) {
   TL_CHECK(&input.router == &packets.router, "two routers for one run");
   const Fabric& fabric = input.router.fabric();
   if (options.handshake != Handshake::kEager) {
@@ -148,28 +147,49 @@ Result<PacketTimeline> RunPacket(const EngineInput& input, const PacketInput& pa
                                              packets.switches, packets.transport, !faults->empty());
   std::erase_if(problems, [](const Diagnostic& d) { return d.severity == Severity::kWarning; });
   if (!problems.empty()) return std::unexpected(std::move(problems));
-  const auto problem = BuildFlowProblem(input, false);
+  auto problem = BuildFlowProblem(input, false);
   if (!problem) return std::unexpected(problem.error());
-  auto division = Divider(input, *problem).Divide();
-  if (!division) return std::unexpected(division.error());
-  const Folding& folding = division->folding;
-  Diagnostics warnings = WarnOfBuses(division->crowded, division->lines.size());
-  PacketCarrier carrier(packets, *std::move(faults), std::move(division->line_of),
-                        std::move(division->lines));
-  const std::vector<char> withdrawn(problem->patterns.size(), 1);
-  TaskRunner runner(input, options, *problem, folding, withdrawn, &carrier);
-  auto status = runner.Run();
-  if (!status) return std::unexpected(status.error());
-  if (!carrier.problems().empty()) return std::unexpected(carrier.problems());
-  if (*status == RunStatus::kUnfinished && carrier.FindDeadlock()) {
-    status = RunStatus::kDeadlocked;
+  auto run = std::unique_ptr<PacketRun>(new PacketRun(input, options, *std::move(problem)));
+  if (auto done = run->Execute(packets, *std::move(faults)); !done) {
+    return std::unexpected(done.error());
   }
-  auto timeline = MakeTimeline(input, options, *problem, folding, runner, *status);
+  return run;
+}
+
+Result<void> PacketRun::Execute(const PacketInput& packets, std::vector<CableChange> faults) {
+  auto division = Divider(input_, problem_).Divide();
+  if (!division) return std::unexpected(division.error());
+  folding_ = std::move(division->folding);
+  warnings_ = WarnOfBuses(division->crowded, division->lines.size());
+  carrier_ = std::make_unique<PacketCarrier>(
+      packets, std::move(faults), std::move(division->line_of), std::move(division->lines));
+  const std::vector<char> withdrawn(problem_.patterns.size(), 1);
+  runner_ =
+      std::make_unique<TaskRunner>(input_, options_, problem_, folding_, withdrawn, carrier_.get());
+  const auto status = runner_->Run();
+  if (!status) return std::unexpected(status.error());
+  if (!carrier_->problems().empty()) return std::unexpected(carrier_->problems());
+  status_ = *status;
+  if (status_ == RunStatus::kUnfinished && carrier_->FindDeadlock()) {
+    status_ = RunStatus::kDeadlocked;
+  }
+  return {};
+}
+
+Result<Timeline> PacketRun::MakeTimeline() const {
+  return trunkline::MakeTimeline(input_, options_, problem_, folding_, *runner_, status_);
+}
+
+Result<PacketTimeline> RunPacket(const EngineInput& input, const PacketInput& packets,
+                                 const EngineOptions& options) {
+  const auto run = PacketRun::Make(input, packets, options);
+  if (!run) return std::unexpected(run.error());
+  auto timeline = (*run)->MakeTimeline();
   if (!timeline) return std::unexpected(timeline.error());
-  PacketReport report = carrier.Report(*status, timeline->end);
-  PacketTimeline result{*std::move(timeline), std::move(report), std::move(warnings)};
+  PacketReport report = (*run)->Report(timeline->end);
+  PacketTimeline result{*std::move(timeline), std::move(report), (*run)->warnings()};
   result.timeline.events += result.packets.events;
-  ReplaceNetworkLinks(fabric, result.packets, result.timeline.links);
+  ReplaceNetworkLinks(input.router.fabric(), result.packets, result.timeline.links);
   return result;
 }
 

@@ -34,10 +34,10 @@ std::uint32_t LastArrivals::PortOf(RankId member, std::uint32_t communicator) co
   return 0;
 }
 
-const std::vector<Time>& LastArrivals::Of(std::uint32_t communicator) {
+const std::vector<LastArrivals::Execution>& LastArrivals::Of(std::uint32_t communicator) {
   const auto [entry, is_new] = known_.try_emplace(communicator);
-  std::vector<Time>& last = entry->second;
-  if (!is_new) return last;
+  std::vector<Execution>& executions = entry->second;
+  if (!is_new) return executions;
   // A member comes when the rank that is simulated for it does.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> arriving;  // (simulated rank, port)
   for (const RankId member : problem_.communicators[communicator].members) {
@@ -50,12 +50,16 @@ const std::vector<Time>& LastArrivals::Of(std::uint32_t communicator) {
     const auto times = runner_.times(rank);
     const std::uint32_t program = problem_.ranks[Index(folding_.ranks[rank])].program;
     const std::vector<std::uint32_t>& tasks = tasks_[program][port];
-    last.resize(std::max(last.size(), tasks.size()));
+    executions.resize(std::max(executions.size(), tasks.size()));
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      last[i] = std::max(last[i], times[tasks[i]].start);
+      const TaskTimes& member = times[tasks[i]];
+      Execution& execution = executions[i];
+      execution.first = std::min(execution.first, member.start);
+      execution.last = std::max(execution.last, member.start);
+      execution.end = std::max(execution.end, member.end);
     }
   }
-  return last;
+  return executions;
 }
 
 void LastArrivals::Mark(std::uint32_t rank, std::span<TaskTimes> times) {
@@ -63,10 +67,11 @@ void LastArrivals::Mark(std::uint32_t rank, std::span<TaskTimes> times) {
   const std::vector<Task>& tasks = runner_.program_of(rank).tasks;
   for (std::uint32_t port = 0; port < tasks_[whole.program].size(); ++port) {
     const std::vector<std::uint32_t>& own = tasks_[whole.program][port];
-    const std::vector<Time>& last = Of(problem_.seats[whole.first_seat + port].communicator);
+    const std::vector<Execution>& executions =
+        Of(problem_.seats[whole.first_seat + port].communicator);
     for (std::size_t i = 0; i < own.size(); ++i) {
       const Primitive primitive = graph_.collectives()[tasks[own[i]].collective].spec.primitive;
-      times[own[i]].sent = SentOf(primitive, times[own[i]], last[i]);
+      times[own[i]].sent = SentOf(primitive, times[own[i]], executions[i].last);
     }
   }
 }
