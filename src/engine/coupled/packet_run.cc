@@ -147,7 +147,7 @@ Result<std::unique_ptr<PacketRun>> PacketRun::Make(const EngineInput& input,
                                              packets.switches, packets.transport, !faults->empty());
   std::erase_if(problems, [](const Diagnostic& d) { return d.severity == Severity::kWarning; });
   if (!problems.empty()) return std::unexpected(std::move(problems));
-  auto problem = BuildFlowProblem(input, false);
+  auto problem = BuildFlowProblem(input, options.handshake, false);
   if (!problem) return std::unexpected(problem.error());
   auto run = std::unique_ptr<PacketRun>(new PacketRun(input, options, *std::move(problem)));
   if (auto done = run->Execute(packets, *std::move(faults)); !done) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "engine/flow/rounds.h"
 #include "trunkline/base/int128.h"
 
 namespace trunkline {
@@ -96,7 +97,8 @@ class DemandFinder {
   std::vector<Uint128> total_;
   std::vector<Uint128> of_use_;      // by resource, zero between uses
   std::vector<std::uint32_t> used_;  // where it is not
-  std::vector<Demand> demands_;      // of a rank
+  std::vector<Demand> demands_;      // of a rank …
+  std::uint32_t uses_ = 0;           // … from so many uses
 };
 
 void DemandFinder::Add(std::uint32_t index) {
@@ -109,6 +111,7 @@ void DemandFinder::Add(std::uint32_t index) {
 }
 
 void DemandFinder::EndUse(std::uint32_t slot) {
+  ++uses_;
   for (const std::uint32_t resource : used_) {
     demands_.push_back({resource, slot, of_use_[resource]});
     of_use_[resource] = 0;
@@ -159,12 +162,14 @@ void DemandFinder::AddRank(const FlowProblem::Rank& rank) {
   const ProgramShape& shape = problem_.shapes[rank.program];
   const auto ports = static_cast<std::uint32_t>(shape.ports.size());
   demands_.clear();
+  uses_ = 0;
   for (std::uint32_t port = 0; port < ports; ++port) AddPort(rank, port);
   for (std::uint32_t send = 0; send < shape.sends.size(); ++send) {
     Add(problem_.peer_connections[rank.first_send + send]);
     EndUse(ports + send);
   }
-  std::ranges::sort(demands_, {}, &Demand::resource);
+  // A single use asks for each resource once.
+  if (uses_ > 1) std::ranges::sort(demands_, {}, &Demand::resource);
   for (auto first = demands_.begin(); first != demands_.end();) {
     const auto last = std::find_if(first, demands_.end(), [&](const Demand& demand) {
       return demand.resource != first->resource;
@@ -174,63 +179,82 @@ void DemandFinder::AddRank(const FlowProblem::Rank& rank) {
   }
 }
 
-// For each resource that is no gate: what can come through the gates of the connections that cross
-// it. A connection's gate is the resource that holds it when it is alone, the first of them or the
+// A connection's gate is the resource that holds it when it is alone, the first of them or the
 // last: a rank's cable, say, before the trunk that it shares.
-class GateFinder {
- public:
-  explicit GateFinder(const FlowProblem& problem)
-      : problem_(problem),
-        through_(problem.capacities.size(), 0),
-        sum_(problem.capacities.size(), 0),
-        most_(problem.capacities.size(), 0) {}
+struct Gates {
+  explicit Gates(std::size_t resources) : is_gate(resources, 0) {}
 
-  // Marks the gates.
-  void FindGates(bool last, std::vector<char>& is_gate);
-  // The bound for each resource. REQUIRES: FindGates has been called.
-  const std::vector<Uint128>& Find();
+  std::vector<std::uint32_t> of;  // by connection; kNone: it has no hops
+  std::vector<char> is_gate;      // by resource
+};
+
+void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts) {
+  const auto lower = [&](const FlowHop& a, const FlowHop& b) {
+    const auto capacity = [&](const FlowHop& hop) {
+      return static_cast<std::uint64_t>(problem.capacities[hop.resource].bits_per_second());
+    };
+    if (a.weight == b.weight) return capacity(a) < capacity(b);
+    return static_cast<Uint128>(capacity(a)) * b.weight <
+           static_cast<Uint128>(capacity(b)) * a.weight;
+  };
+  for (const Connection& connection : problem.connections) {
+    const auto hops = problem.hops_of(connection);
+    if (hops.empty()) {
+      firsts.of.push_back(kNone);
+      lasts.of.push_back(kNone);
+      continue;
+    }
+    const FlowHop* first = &hops.front();
+    const FlowHop* last = first;
+    for (const FlowHop& hop : hops.subspan(1)) {
+      if (lower(hop, *first)) first = &hop;
+      if (!lower(*last, hop)) last = &hop;
+    }
+    firsts.of.push_back(first->resource);
+    lasts.of.push_back(last->resource);
+    firsts.is_gate[first->resource] = 1;
+    lasts.is_gate[last->resource] = 1;
+  }
+}
+
+// For each resource that is `open`: what can come through the gates of the connections that cross
+// it.
+class GateFlow {
+ public:
+  GateFlow(const FlowProblem& problem, std::span<const Uint128> capacities, const Gates& gates,
+           const std::vector<char>& open);
+
+  [[nodiscard]] Uint128 through(std::uint32_t resource) const { return through_[resource]; }
 
  private:
-  const FlowProblem& problem_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> gate_of_;  // (gate, connection)
-  std::vector<Uint128> through_;                                  // by resource: the bound
-  std::vector<Uint128> sum_;   // through one gate, zero in between
-  std::vector<Uint128> most_;  // as far as the gate lets through
+  void Add(const FlowProblem& problem, const Connection& connection, std::uint32_t gate,
+           Uint128 capacity);
+
+  const std::vector<char>& open_;
+  std::vector<Uint128> through_;  // by resource
+  std::vector<Uint128> sum_;      // through one gate, zero in between
+  std::vector<Uint128> most_;     // as far as the gate lets through
   std::vector<std::uint32_t> used_;
 };
 
-void GateFinder::FindGates(bool last, std::vector<char>& is_gate) {
-  for (std::uint32_t i = 0; i < problem_.connections.size(); ++i) {
-    const auto hops = problem_.hops_of(problem_.connections[i]);
-    if (hops.empty()) continue;
-    const auto lone = [&](const FlowHop& hop) {
-      return FlowNetwork::Units(problem_.capacities[hop.resource]) / hop.weight;
-    };
-    const FlowHop* gate = &hops.front();
-    for (const FlowHop& hop : hops) {
-      if (last ? lone(hop) <= lone(*gate) : lone(hop) < lone(*gate)) gate = &hop;
-    }
-    is_gate[gate->resource] = 1;
-    gate_of_.emplace_back(gate->resource, i);
+GateFlow::GateFlow(const FlowProblem& problem, std::span<const Uint128> capacities,
+                   const Gates& gates, const std::vector<char>& open)
+    : open_(open), through_(open.size(), 0), sum_(through_), most_(through_) {
+  // The connections by their gate; each list is filled from its end to its front.
+  std::vector<std::uint32_t> first(open.size() + 1, 0);
+  for (const std::uint32_t gate : gates.of) {
+    if (gate != kNone) ++first[gate];
   }
-  std::ranges::sort(gate_of_);
-}
-
-const std::vector<Uint128>& GateFinder::Find() {
-  for (std::size_t i = 0; i < gate_of_.size(); ++i) {
-    const auto [gate, index] = gate_of_[i];
-    const Connection& connection = problem_.connections[index];
-    const auto hops = problem_.hops_of(connection);
-    const auto own = std::ranges::find(hops, gate, &FlowHop::resource);
-    const Uint128 capacity = FlowNetwork::Units(problem_.capacities[gate]);
-    for (const FlowHop& hop : hops) {
-      if (sum_[hop.resource] == 0) used_.push_back(hop.resource);
-      sum_[hop.resource] += static_cast<Uint128>(hop.weight) * connection.limit.units;
-      const Uint128 most =
-          hop.weight == own->weight ? capacity : (capacity / own->weight + 1) * hop.weight;
-      most_[hop.resource] = std::max(most_[hop.resource], most);
+  std::uint32_t total = 0;
+  for (std::uint32_t& end : first) end = total += end;
+  std::vector<std::uint32_t> behind(total);
+  for (auto i = static_cast<std::uint32_t>(gates.of.size()); i-- > 0;) {
+    if (gates.of[i] != kNone) behind[--first[gates.of[i]]] = i;
+  }
+  for (std::uint32_t gate = 0; gate < open.size(); ++gate) {
+    for (std::uint32_t i = first[gate]; i < first[gate + 1]; ++i) {
+      Add(problem, problem.connections[behind[i]], gate, capacities[gate]);
     }
-    if (i + 1 < gate_of_.size() && gate_of_[i + 1].first == gate) continue;
     for (const std::uint32_t resource : used_) {
       through_[resource] += std::min(sum_[resource], most_[resource]);
       sum_[resource] = 0;
@@ -238,31 +262,95 @@ const std::vector<Uint128>& GateFinder::Find() {
     }
     used_.clear();
   }
-  return through_;
 }
+
+void GateFlow::Add(const FlowProblem& problem, const Connection& connection, std::uint32_t gate,
+                   Uint128 capacity) {
+  const auto hops = problem.hops_of(connection);
+  const std::uint64_t weight = std::ranges::find(hops, gate, &FlowHop::resource)->weight;
+  for (const FlowHop& hop : hops) {
+    if (!open_[hop.resource]) continue;
+    if (sum_[hop.resource] == 0) used_.push_back(hop.resource);
+    sum_[hop.resource] += static_cast<Uint128>(hop.weight) * connection.limit.units;
+    const Uint128 most = hop.weight == weight ? capacity : (capacity / weight + 1) * hop.weight;
+    most_[hop.resource] = std::max(most_[hop.resource], most);
+  }
+}
+
+// Resources in a row that the same connections cross with the same weights.
+class SeriesFinder {
+ public:
+  explicit SeriesFinder(const FlowProblem& problem)
+      : previous_(problem.capacities.size(), kNotMet), next_(previous_) {
+    for (const Connection& connection : problem.connections) {
+      FlowHop before{.resource = kNoNeighbour};
+      for (const FlowHop& hop : problem.hops_of(connection)) {
+        Meet(before, hop);
+        before = hop;
+      }
+      if (before.resource != kNoNeighbour) Note(next_[before.resource], kNoNeighbour);
+    }
+  }
+
+  // Unmarks resources for which a neighbour that is marked stands.
+  void Unmark(std::span<const Uint128> capacities, std::vector<char>& binds) const {
+    for (std::uint32_t first = 0; first < next_.size(); ++first) {
+      const std::uint32_t second = next_[first];
+      if (second >= kNotMet || previous_[second] != first) continue;
+      if (!binds[first] || !binds[second]) continue;
+      binds[capacities[second] >= capacities[first] ? second : first] = 0;
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNoNeighbour = UINT32_MAX;  // or not always the same
+  static constexpr std::uint32_t kNotMet = UINT32_MAX - 1;
+
+  static void Note(std::uint32_t& neighbour, std::uint32_t met) {
+    neighbour = neighbour == kNotMet || neighbour == met ? met : kNoNeighbour;
+  }
+  void Meet(const FlowHop& before, const FlowHop& hop) {
+    const bool alike = before.weight == hop.weight && before.resource != kNoNeighbour;
+    Note(previous_[hop.resource], alike ? before.resource : kNoNeighbour);
+    if (before.resource == kNoNeighbour) return;
+    Note(next_[before.resource], alike ? hop.resource : kNoNeighbour);
+  }
+
+  std::vector<std::uint32_t> previous_;  // by resource
+  std::vector<std::uint32_t> next_;
+};
 
 }  // namespace
 
-void FindBindingHops(const TaskGraph& graph, FlowProblem& problem) {
+void FindBindingHops(const TaskGraph& graph, Handshake handshake, FlowProblem& problem) {
   for (std::uint32_t i = 0; i < problem.shapes.size(); ++i) {
     problem.shapes[i].takes_turns = FindTurns(problem.shapes[i], graph.program(i));
   }
+  std::vector<Uint128> capacities;
+  for (const Rate capacity : problem.capacities) capacities.push_back(FlowNetwork::Units(capacity));
   DemandFinder finder(problem);
   for (const FlowProblem::Rank& rank : problem.ranks) finder.AddRank(rank);
-  GateFinder near_source(problem);
-  GateFinder near_destination(problem);
-  std::vector<char> is_gate(problem.capacities.size(), 0);
-  near_source.FindGates(false, is_gate);
-  near_destination.FindGates(true, is_gate);
-  const std::vector<Uint128>& sent = near_source.Find();
-  const std::vector<Uint128>& received = near_destination.Find();
-  std::vector<char> binds(problem.capacities.size());
+  Gates firsts(capacities.size());
+  Gates lasts(capacities.size());
+  FindGates(problem, firsts, lasts);
+  std::vector<char> binds(capacities.size());
+  std::vector<char> open(capacities.size());
   for (std::size_t i = 0; i < binds.size(); ++i) {
-    Uint128 demand = finder.total()[i];
+    binds[i] = finder.total()[i] > capacities[i] ? 1 : 0;
     // Gates are judged by themselves: two could not vouch for each other.
-    if (is_gate[i] == 0) demand = std::min({demand, sent[i], received[i]});
-    binds[i] = demand > FlowNetwork::Units(problem.capacities[i]) ? 1 : 0;
+    open[i] = binds[i] != 0 && firsts.is_gate[i] == 0 && lasts.is_gate[i] == 0 ? 1 : 0;
   }
+  const GateFlow sent(problem, capacities, firsts, open);
+  const GateFlow received(problem, capacities, lasts, open);
+  for (std::uint32_t i = 0; i < binds.size(); ++i) {
+    if (open[i] != 0 && std::min(sent.through(i), received.through(i)) <= capacities[i]) {
+      binds[i] = 0;
+    }
+  }
+  if (handshake == Handshake::kRendezvous) {
+    UnmarkUnfilledByRounds(problem, capacities, firsts.is_gate, lasts.is_gate, binds);
+  }
+  SeriesFinder(problem).Unmark(capacities, binds);
   for (Connection& connection : problem.connections) {
     const auto hops = std::span(problem.hops).subspan(connection.first_hop, connection.hop_count);
     const auto others =

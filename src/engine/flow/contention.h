@@ -13,7 +13,9 @@ namespace trunkline {
 // communicator, or to communicators and peers whose tasks the rank's program puts in a row: a task
 // is over only when its own messages have left. And what comes through others that are narrower in
 // sum cannot fill it: where every flow of a trunk passes the cable of its host first, the trunk
-// never holds a flow below the level at which its cable does.
-void FindBindingHops(const TaskGraph& graph, FlowProblem& problem);
+// never holds a flow below the level at which its cable does. A rendezvous has little under way at
+// once (rounds.h). And of two resources in a row that the same connections cross with the same
+// weights, the wider one never holds anything that the narrower one does not.
+void FindBindingHops(const TaskGraph& graph, Handshake handshake, FlowProblem& problem);
 
 }  // namespace trunkline

@@ -10,12 +10,13 @@ namespace trunkline {
 namespace {
 
 // The capacities of the resources that can bind, one for each connection and hop.
-std::vector<Rate> BindingCapacities(const Fabric& fabric, const TaskGraph& graph) {
+std::vector<Rate> BindingCapacities(const Fabric& fabric, const TaskGraph& graph,
+                                    Handshake handshake = Handshake::kEager) {
   const Router router(fabric, {});
   const TransportModel transport = IdealTransport();
   const Placement placement = PackedPlacement(fabric, graph.ranks()).value();
   const FlowProblem problem =
-      BuildFlowProblem({router, transport, graph, placement}, false).value();
+      BuildFlowProblem({router, transport, graph, placement}, handshake, false).value();
   std::vector<Rate> binding;
   for (const Connection& connection : problem.connections) {
     for (const FlowHop& hop : problem.binding_hops_of(connection)) {
@@ -42,6 +43,41 @@ TEST(FindBindingHops, LetsTwoCablesInARowNotVouchForEachOther) {
   const auto graph = SingleCollective(Choose(Primitive::kAllToAll, 8'000, "direct"), 4);
   const std::vector<Rate> binding = BindingCapacities(LeafSpine(4, 1, 1), *graph);
   EXPECT_FALSE(binding.empty());
+}
+
+TEST(FindBindingHops, LetsTheNarrowerOfTwoCablesInARowStandForBoth) {
+  FabricBuilder builder;
+  const auto add_switch = [&](std::uint32_t local) {
+    return builder.AddDevice({.kind = DeviceKind::kSwitch, .tier = 1, .local = local});
+  };
+  const DeviceId left = add_switch(0);
+  const DeviceId middle = add_switch(1);
+  const DeviceId right = add_switch(2);
+  const auto cable = [&](DeviceId a, DeviceId b, std::int64_t gigabytes) {
+    builder.AddCable(a, b, Rate::GigabytesPerSecond(gigabytes), Time(), LinkKind::kNetwork);
+  };
+  for (std::uint32_t host = 0; host < 4; ++host) {
+    const DeviceId id = builder.AddDevice({.kind = DeviceKind::kHost, .node = host});
+    cable(id, host < 2 ? left : right, 500);
+  }
+  cable(left, middle, 40);
+  cable(middle, right, 30);
+  const Fabric fabric = std::move(builder).Build();
+  const auto graph = SingleCollective(Choose(Primitive::kAllToAll, 8'000, "direct"), 4);
+  const std::vector<Rate> binding = BindingCapacities(fabric, *graph);
+  // Each of the 8 connections between the sides; 40 GB/s never binds before 30.
+  EXPECT_EQ(std::ranges::count(binding, Rate::GigabytesPerSecond(30)), 8);
+  EXPECT_EQ(std::ranges::count(binding, Rate::GigabytesPerSecond(40)), 0);
+}
+
+TEST(FindBindingHops, KnowsThatARendezvousHasOneExchangeUnderWayAtATime) {
+  const Fabric star = Star(6, {{}});
+  const auto pairwise = SingleCollective(Choose(Primitive::kAllToAll, 6'000, "pairwise"), 6);
+  EXPECT_FALSE(BindingCapacities(star, *pairwise, Handshake::kEager).empty());
+  EXPECT_TRUE(BindingCapacities(star, *pairwise, Handshake::kRendezvous).empty());
+  // All messages at once are one round.
+  const auto direct = SingleCollective(Choose(Primitive::kAllToAll, 6'000, "direct"), 6);
+  EXPECT_FALSE(BindingCapacities(star, *direct, Handshake::kRendezvous).empty());
 }
 
 TEST(FindBindingHops, AddsUpOnlyWhatCanBeBusyTogether) {

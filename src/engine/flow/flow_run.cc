@@ -14,7 +14,7 @@ FlowRun::FlowRun(const EngineInput& input, const EngineOptions& options, FlowPro
 
 Result<std::unique_ptr<FlowRun>> FlowRun::Make(const EngineInput& input,
                                                const EngineOptions& options) {
-  auto problem = BuildFlowProblem(input, options.fold);
+  auto problem = BuildFlowProblem(input, options.handshake, options.fold);
   if (!problem) return std::unexpected(problem.error());
   auto run = std::unique_ptr<FlowRun>(new FlowRun(input, options, *std::move(problem)));
   std::vector<char> withdrawn(run->problem_.patterns.size(), options.memo ? 0 : 1);

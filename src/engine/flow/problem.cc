@@ -78,8 +78,12 @@ ProgramShape ShapeOf(const Program& program, const TaskGraph& graph) {
 
 class Builder {
  public:
-  explicit Builder(const EngineInput& input)
-      : input_(input), graph_(input.graph), fabric_(input.router.fabric()), routes_(input.router) {
+  Builder(const EngineInput& input, Handshake handshake)
+      : input_(input),
+        handshake_(handshake),
+        graph_(input.graph),
+        fabric_(input.router.fabric()),
+        routes_(input.router) {
     problem_.resource_index.assign(fabric_.resource_count(), FlowProblem::kUnused);
   }
 
@@ -108,6 +112,7 @@ class Builder {
   Result<void> Connect(RankId source, RankId destination, const Manner& manner, std::uint64_t flow);
 
   const EngineInput& input_;
+  Handshake handshake_;
   const TaskGraph& graph_;
   const Fabric& fabric_;
   RouteFinder routes_;
@@ -414,7 +419,7 @@ Result<FlowProblem> Builder::Build(bool rotate) {
     return std::unexpected(connected.error());
   }
   if (auto connected = ConnectPeers(); !connected) return std::unexpected(connected.error());
-  FindBindingHops(graph_, problem_);
+  FindBindingHops(graph_, handshake_, problem_);
   return std::move(problem_);
 }
 
@@ -458,8 +463,8 @@ Time StepLatencyOf(const TransportModel& transport, const Manner& manner, HopCla
   return step[static_cast<std::size_t>(manner.protocol)][static_cast<std::size_t>(hop_class)];
 }
 
-Result<FlowProblem> BuildFlowProblem(const EngineInput& input, bool rotate) {
-  return Builder(input).Build(rotate);
+Result<FlowProblem> BuildFlowProblem(const EngineInput& input, Handshake handshake, bool rotate) {
+  return Builder(input, handshake).Build(rotate);
 }
 
 }  // namespace trunkline

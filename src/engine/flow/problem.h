@@ -145,6 +145,7 @@ struct FlowProblem {
                                  HopClass hop_class);
 
 // `rotate`: look for a rotation.
-[[nodiscard]] Result<FlowProblem> BuildFlowProblem(const EngineInput& input, bool rotate);
+[[nodiscard]] Result<FlowProblem> BuildFlowProblem(const EngineInput& input, Handshake handshake,
+                                                   bool rotate);
 
 }  // namespace trunkline
