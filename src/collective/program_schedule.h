@@ -89,7 +89,12 @@ class ProgramSchedule : public SpecSchedule {
           found.push_back({source, destination, channel});
         });
       }
-      std::sort(found.begin() + first, found.end());
+      // Often they are in order but for going around once.
+      std::rotate(found.begin() + first, std::is_sorted_until(found.begin() + first, found.end()),
+                  found.end());
+      if (!std::is_sorted(found.begin() + first, found.end())) {
+        std::sort(found.begin() + first, found.end());
+      }
       found.erase(std::unique(found.begin() + first, found.end()), found.end());
     }
     return found;

@@ -1,6 +1,7 @@
 #include "engine/flow/planned.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trunkline {
 
@@ -14,6 +15,7 @@ PlannedCollectives::PlannedCollectives(const FlowProblem& problem, const Folding
       states_(groups.size()),
       round_(groups.members.size(), 0),
       uses_(groups.members.size()) {
+  std::vector<std::uint32_t> last_user(folding.capacities.size(), UINT32_MAX);
   for (std::uint32_t i = 0; i < groups.members.size(); ++i) {
     const CollectiveGroups::Member& member = groups.members[i];
     State& state = states_[member.group];
@@ -21,12 +23,10 @@ PlannedCollectives::PlannedCollectives(const FlowProblem& problem, const Folding
     ForEachOutbound(problem, folding, member.seat, [&](std::uint32_t, std::uint32_t index) {
       const Connection& connection = folding.connections[index];
       for (std::uint32_t hop = 0; hop < connection.binding_hops; ++hop) {
-        uses.push_back(folding.hops[connection.first_hop + hop].resource);
+        const std::uint32_t resource = folding.hops[connection.first_hop + hop].resource;
+        if (std::exchange(last_user[resource], i) != i) uses.push_back(resource);
       }
     });
-    std::ranges::sort(uses);
-    const auto repeats = std::ranges::unique(uses);
-    uses.erase(repeats.begin(), repeats.end());
     const Pattern& pattern =
         problem.patterns[problem.communicators[member.seat.communicator].pattern];
     for (const Pattern::Use& use : pattern.uses) {
