@@ -1,7 +1,9 @@
 #include "engine/flow/network.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
+#include <utility>
 
 #include "trunkline/base/check.h"
 
@@ -27,6 +29,12 @@ Uint128 Work(Bytes bytes, std::uint64_t surplus) {
 }
 
 std::uint64_t LevelAt(Uint128 left, std::uint64_t weight) {
+  // Most often weights are those of whole bytes, and one division of 64 bits does.
+  const Uint128 whole = left >> FlowHop::kFractionBits;
+  if (weight % FlowHop::kOne == 0 && whole <= UINT64_MAX) {
+    return std::min<std::uint64_t>(static_cast<std::uint64_t>(whole) / (weight / FlowHop::kOne),
+                                   INT64_MAX);
+  }
   return static_cast<std::uint64_t>(std::min<Uint128>(left / weight, INT64_MAX));
 }
 
@@ -66,21 +74,77 @@ FlowNetwork::FlowNetwork(std::span<const Rate> capacities) : resources_(capaciti
 
 // --- Flows that come and go ---------------------------------------------------------------------
 
-std::uint32_t FlowNetwork::TakeFlow(std::uint32_t hop_count) {
+std::uint32_t FlowNetwork::BundleOf(std::span<const FlowHop> path, FlowRate limit) {
+  std::uint64_t hash = limit.units;
+  for (const FlowHop& hop : path) {
+    hash = (hash ^ hop.resource ^ (hop.weight << 20)) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 32;
+  }
+  if (buckets_.size() <= bundles_.size()) Rehash();
+  std::uint32_t& first = buckets_[hash & (buckets_.size() - 1)];
+  for (std::uint32_t i = first; i != kNobody; i = bundles_[i].next) {
+    const bool same =
+        shares_[i].limit == limit.units &&
+        std::ranges::equal(hops(bundles_[i]), path, [](const Hop& own, const FlowHop& hop) {
+          return own.resource == hop.resource && own.weight == hop.weight;
+        });
+    if (same) return i;
+  }
+  const std::uint32_t index = TakeBundle(static_cast<std::uint32_t>(path.size()));
+  Bundle& bundle = bundles_[index];
+  bundle.moved = 0;
+  bundle.settled = now_;
+  bundle.hash = static_cast<std::uint32_t>(hash);
+  bundle.next = std::exchange(first, index);
+  shares_[index] = {Cap::Limit(limit.units), limit.units};
+  for (std::uint32_t i = 0; i < path.size(); ++i) {
+    std::vector<Active>& active = resources_[path[i].resource].active;
+    hops_[bundle.first_hop + i] = {path[i].weight, path[i].resource,
+                                   static_cast<std::uint32_t>(active.size())};
+    active.push_back({0, index, bundle.first_hop + i});
+  }
+  return index;
+}
+
+std::uint32_t FlowNetwork::TakeBundle(std::uint32_t hop_count) {
   if (hop_count >= free_.size()) free_.resize(hop_count + 1);
   std::vector<std::uint32_t>& free = free_[hop_count];
   if (free.empty()) {
-    free.push_back(static_cast<std::uint32_t>(flows_.size()));
-    Flow flow;
-    flow.first_hop = static_cast<std::uint32_t>(hops_.size());
-    flow.hop_count = hop_count;
-    flows_.push_back(flow);
+    free.push_back(static_cast<std::uint32_t>(bundles_.size()));
+    Bundle bundle;
+    bundle.first_hop = static_cast<std::uint32_t>(hops_.size());
+    bundle.hop_count = hop_count;
+    bundles_.push_back(std::move(bundle));
     shares_.push_back({Cap::Limit(0), 0});
     hops_.resize(hops_.size() + hop_count);
   }
   const std::uint32_t index = free.back();
   free.pop_back();
   return index;
+}
+
+void FlowNetwork::FreeBundle(std::uint32_t index) {
+  const Bundle& bundle = bundles_[index];
+  std::uint32_t* link = &buckets_[bundle.hash & (buckets_.size() - 1)];
+  while (*link != index) link = &bundles_[*link].next;
+  *link = bundle.next;
+  for (const Hop& hop : hops(bundle)) {
+    std::vector<Active>& active = resources_[hop.resource].active;
+    const Active moved = active.back();
+    active[hop.position] = moved;
+    hops_[moved.hop].position = hop.position;
+    active.pop_back();
+  }
+  free_[bundle.hop_count].push_back(index);
+}
+
+void FlowNetwork::Rehash() {
+  buckets_.assign(std::bit_ceil(2 * bundles_.size() + 1), kNobody);
+  for (std::uint32_t i = 0; i < bundles_.size(); ++i) {
+    Bundle& bundle = bundles_[i];
+    if (bundle.flows.empty()) continue;
+    bundle.next = std::exchange(buckets_[bundle.hash & (buckets_.size() - 1)], i);
+  }
 }
 
 void FlowNetwork::MarkDirty(std::uint32_t resource) {
@@ -102,97 +166,128 @@ void FlowNetwork::Resume(const Rest& rest, std::span<const FlowHop> hops, FlowRa
 
 std::uint32_t FlowNetwork::Add(std::uint32_t owner, std::span<const FlowHop> path, FlowRate limit,
                                Uint128 work, Time now) {
-  const std::uint32_t index = TakeFlow(static_cast<std::uint32_t>(path.size()));
-  Flow& flow = flows_[index];
-  flow.owner = owner;
-  flow.remaining = work;
-  flow.settled = now;
-  shares_[index] = {Cap::Limit(limit.units), limit.units};
+  now_ = now;
+  const std::uint32_t index = BundleOf(path, limit);
+  Settle(index);
+  Bundle& bundle = bundles_[index];
+  bundle.flows.push_back({bundle.moved + work, owner});
+  std::ranges::push_heap(bundle.flows, std::greater{});
   bool alone = true;
-  for (std::uint32_t i = 0; i < path.size(); ++i) {
-    Resource& resource = resources_[path[i].resource];
-    resource.demand += static_cast<Uint128>(path[i].weight) * limit.units;
+  for (const Hop& hop : hops(bundle)) {
+    Resource& resource = resources_[hop.resource];
+    resource.active[hop.position].weight += hop.weight;
+    const bool counted = resource.counts();
+    resource.demand += static_cast<Uint128>(hop.weight) * limit.units;
     resource.contended = resource.demand > resource.capacity;
-    hops_[flow.first_hop + i] = {path[i].weight, path[i].resource,
-                                 static_cast<std::uint32_t>(resource.active.size())};
-    resource.active.push_back({path[i].weight, index, flow.first_hop + i});
+    if (counted) {
+      resource.Include(shares_[index], hop.weight);
+    } else if (resource.contended) {
+      Recount(resource, resource.mark);
+    }
     if (resource.contended) {
-      MarkDirty(path[i].resource);
+      MarkDirty(hop.resource);
       alone = false;
     }
   }
-  now_ = now;
-  if (alone) {
+  if (alone && !bundle.changed) {
     Schedule(index);
   } else {
-    flow.changed = true;
-    changed_.push_back(index);
+    MarkChanged(index);
   }
   return index;
 }
 
 FlowNetwork::Ended FlowNetwork::PopCompleted() {
-  const Time now = next_completion();
-  const std::uint32_t index = completions_.Pop();
-  const Flow& flow = flows_[index];
-  Drop(index);
-  return {flow.owner, Surplus(flow.remaining, shares_[index].cap.rate(), now - flow.settled)};
+  now_ = next_completion();
+  const std::uint32_t index = completions_.next_id();
+  Settle(index);
+  const Flow flow = Drop(index);
+  const Bundle& bundle = bundles_[index];
+  if (bundle.flows.empty()) {
+    completions_.Pop();
+  } else if (bundle.flows.front().goal > bundle.moved) {
+    completions_.Pop();
+    MarkChanged(index);
+  }
+  return {flow.owner, static_cast<std::uint64_t>(bundle.moved - flow.goal)};
 }
 
 std::vector<FlowNetwork::Rest> FlowNetwork::TakeAll(Time now) {
+  now_ = now;
   std::vector<Rest> taken;
   while (!completions_.empty()) {
     const std::uint32_t index = completions_.Pop();
-    const Flow& flow = flows_[index];
-    const auto elapsed = static_cast<std::uint64_t>((now - flow.settled).ps());
-    taken.push_back(
-        {flow.owner, flow.remaining - static_cast<Uint128>(shares_[index].cap.rate()) * elapsed});
-    Drop(index);
+    Settle(index);
+    const Bundle& bundle = bundles_[index];
+    while (!bundle.flows.empty()) {
+      const Flow flow = Drop(index);
+      taken.push_back({flow.owner, flow.goal - bundle.moved});
+    }
   }
   Solve(now);
   return taken;
 }
 
-void FlowNetwork::Drop(std::uint32_t index) {
-  const Flow& flow = flows_[index];
-  for (const Hop& hop : hops(flow)) {
+FlowNetwork::Flow FlowNetwork::Drop(std::uint32_t index) {
+  Bundle& bundle = bundles_[index];
+  std::ranges::pop_heap(bundle.flows, std::greater{});
+  const Flow flow = bundle.flows.back();
+  bundle.flows.pop_back();
+  for (const Hop& hop : hops(bundle)) {
     Resource& resource = resources_[hop.resource];
+    if (resource.counts()) resource.Exclude(shares_[index].cap, hop.weight);
     if (resource.level != kNone) MarkDirty(hop.resource);
     resource.demand -= static_cast<Uint128>(hop.weight) * shares_[index].limit;
     resource.contended = resource.demand > resource.capacity;
-    const Active moved = resource.active.back();
-    resource.active[hop.position] = moved;
-    hops_[moved.hop].position = hop.position;
-    resource.active.pop_back();
+    resource.active[hop.position].weight -= hop.weight;
   }
-  free_[flow.hop_count].push_back(index);
+  if (bundle.flows.empty()) FreeBundle(index);
+  return flow;
+}
+
+void FlowNetwork::Settle(std::uint32_t index) {
+  Bundle& bundle = bundles_[index];
+  bundle.moved += static_cast<Uint128>(shares_[index].cap.rate()) *
+                  static_cast<std::uint64_t>((now_ - bundle.settled).ps());
+  bundle.settled = now_;
+}
+
+void FlowNetwork::MarkChanged(std::uint32_t index) {
+  if (bundles_[index].changed) return;
+  bundles_[index].changed = true;
+  changed_.push_back(index);
 }
 
 // --- Ends ---------------------------------------------------------------------------------------
 
-// A flow that slows down keeps its earlier end in the queue, as a lower bound.
+// A bundle that slows down keeps its earlier end in the queue, as a lower bound.
 void FlowNetwork::Schedule(std::uint32_t index) {
-  Flow& flow = flows_[index];
-  const std::uint64_t rate = shares_[index].cap.rate();
+  Bundle& bundle = bundles_[index];
   const Time queued = completions_.time_of(index);
-  flow.due = false;
+  bundle.due = false;
   if (queued != Time::Max()) {
     if (queued <= now_) return;
-    const auto before = static_cast<std::uint64_t>((queued - now_).ps() - 1);
-    if (flow.remaining > static_cast<Uint128>(rate) * before) return;
+    const auto before = static_cast<std::uint64_t>((queued - bundle.settled).ps() - 1);
+    const Uint128 moved = static_cast<Uint128>(shares_[index].cap.rate()) * before;
+    if (bundle.flows.front().goal > bundle.moved + moved) return;
   }
-  flow.due = true;
-  completions_.Set(index, EndOf(flow.remaining, rate, now_));
+  bundle.due = true;
+  completions_.Set(index, NextEnd(index));
 }
 
 void FlowNetwork::FindNextEnd() {
   while (!completions_.empty()) {
     const std::uint32_t index = completions_.next_id();
-    Flow& flow = flows_[index];
-    if (flow.due) return;
-    flow.due = true;
-    completions_.Set(index, EndOf(flow.remaining, shares_[index].cap.rate(), flow.settled));
+    if (bundles_[index].due) return;
+    bundles_[index].due = true;
+    completions_.Set(index, NextEnd(index));
   }
+}
+
+Time FlowNetwork::NextEnd(std::uint32_t index) const {
+  const Bundle& bundle = bundles_[index];
+  const Uint128 goal = std::max(bundle.flows.front().goal, bundle.moved);
+  return EndOf(goal - bundle.moved, shares_[index].cap.rate(), bundle.settled);
 }
 
 // --- Solving ------------------------------------------------------------------------------------
@@ -203,86 +298,101 @@ void FlowNetwork::FindNextEnd() {
 // releases the flows it held, which are then in the way of others from their old rate on.
 void FlowNetwork::Solve(Time now) {
   if (!needs_solve()) return;
-  ++solves_;
+  if (!dirty_.empty()) ++solves_;
   now_ = now;
   for (const std::uint32_t index : dirty_) {
-    resources_[index].dirty = false;
-    Await(index, 0);
+    Resource& resource = resources_[index];
+    resource.dirty = false;
+    const std::uint64_t level = Examine(index, 0);
+    if (level == kNone) continue;
+    Await(index, level);
+    resource.known = true;
   }
   dirty_.clear();
   while (!pending_.empty()) {
     std::ranges::pop_heap(pending_, std::greater{});
     const Pending next = pending_.back();
     pending_.pop_back();
-    if (resources_[next.resource].queued == next.level) Examine(next.resource, next.level);
+    Resource& resource = resources_[next.resource];
+    if (resource.queued != next.level) continue;
+    const std::uint64_t level = resource.known ? next.level : Examine(next.resource, next.level);
+    resource.queued = kNone;
+    resource.known = false;
+    if (level == kNone) continue;
+    if (!pending_.empty() && pending_.front().level < level) {
+      Await(next.resource, level);
+      resource.known = true;
+    } else {
+      Hold(next.resource, level);
+    }
   }
-  for (const std::uint32_t flow : changed_) {
-    flows_[flow].changed = false;
-    Schedule(flow);
+  for (const std::uint32_t index : changed_) {
+    bundles_[index].changed = false;
+    if (!bundles_[index].flows.empty()) Schedule(index);
   }
   changed_.clear();
 }
 
 void FlowNetwork::Await(std::uint32_t index, std::uint64_t level) {
   Resource& resource = resources_[index];
+  resource.known = false;
   if (resource.queued <= level) return;
   resource.queued = level;
   pending_.push_back({level, index});
   std::ranges::push_heap(pending_, std::greater{});
 }
 
-void FlowNetwork::Examine(std::uint32_t index, std::uint64_t at_least) {
+// The level at which the resource is to hold its flows, which is not below `at_least`; kNone where
+// it holds what it should already. Lets its flows go where the level rises.
+std::uint64_t FlowNetwork::Examine(std::uint32_t index, std::uint64_t at_least) {
   Resource& resource = resources_[index];
   resource.queued = kNone;
-  const std::uint64_t level = resource.known ? at_least : LevelOf(resource, at_least);
-  resource.known = false;
+  const std::uint64_t level = LevelOf(resource, at_least);
+  if (level == resource.level && resource.held == resource.weight) return kNone;
   if (resource.level != kNone && level > resource.level) Release(index);
-  if (level == kNone) return;
-  if (!pending_.empty() && pending_.front().level < level) {
-    Await(index, level);
-    resource.known = true;
-  } else {
-    Hold(index, level);
-  }
+  return level;
 }
 
 // The level of `resource`, which is not below `at_least`, if nothing held the flows that it holds.
-std::uint64_t FlowNetwork::LevelOf(const Resource& resource, std::uint64_t at_least) const {
-  // Most often the flows that were lower are. So they are if the level comes out between them and
-  // the others, and so far above them that rounding cannot make it stop at one of theirs.
-  const Split likely = SplitAt(resource, resource.level);
-  if (likely.lower <= resource.capacity) {
-    const Uint128 left = resource.capacity - likely.lower;
-    if (likely.weight == 0) {
-      if (left >= likely.lower_weight) return kNone;
-    } else {
-      const std::uint64_t level = LevelAt(left, likely.weight);
-      if (level >= likely.highest && level < likely.first_to_pass &&
-          static_cast<Uint128>(level - likely.highest) * likely.weight >=
-              static_cast<Uint128>(likely.lower_weight) + likely.weight) {
-        return level;
-      }
-    }
-  }
+std::uint64_t FlowNetwork::LevelOf(Resource& resource, std::uint64_t at_least) {
+  if (const auto likely = LikelyLevel(resource)) return *likely;
   for (;;) {
     const Split split = SplitAt(resource, at_least);
-    if (split.weight == 0) return kNone;
+    if (split.weight == 0) {
+      at_least = kNone;
+      break;
+    }
     at_least = LevelAt(resource.capacity - split.lower, split.weight);
-    if (at_least < split.first_to_pass) return at_least;
+    if (at_least < split.first_to_pass) break;
   }
+  Recount(resource, at_least);
+  return at_least;
+}
+
+// Most often the flows that were lower are. So they are if the level comes out between them and the
+// others, and so far above them that rounding cannot make it stop at one of theirs.
+std::optional<std::uint64_t> FlowNetwork::LikelyLevel(const Resource& resource) {
+  if (resource.lower > resource.capacity) return std::nullopt;
+  const Uint128 left = resource.capacity - resource.lower;
+  const Uint128 most = static_cast<Uint128>(resource.weight) * (resource.greatest_limit + 1);
+  if (left >= most + resource.lower_weight) return kNone;
+  if (resource.weight == 0) return std::nullopt;
+  const std::uint64_t level = LevelAt(left, resource.weight);
+  if (level < resource.highest || level >= resource.least_limit) return std::nullopt;
+  const Uint128 distance = static_cast<Uint128>(level - resource.highest) * resource.weight;
+  if (distance < resource.lower_weight) return std::nullopt;
+  return level;
 }
 
 FlowNetwork::Split FlowNetwork::SplitAt(const Resource& resource, std::uint64_t level) const {
   const Cap own = Cap::Held(resource.level);
   Split split;
   for (const Active& active : resource.active) {
-    const Share& share = shares_[active.flow];
+    const Share& share = shares_[active.bundle];
     const Cap cap = share.cap == own ? Cap::Limit(share.limit) : share.cap;
     const std::uint64_t passes = cap.passes();
     if (passes <= level) {
       split.lower += static_cast<Uint128>(active.weight) * cap.rate();
-      split.lower_weight += active.weight;
-      split.highest = std::max(split.highest, passes);
     } else {
       split.weight += active.weight;
       split.first_to_pass = std::min(split.first_to_pass, passes);
@@ -291,51 +401,92 @@ FlowNetwork::Split FlowNetwork::SplitAt(const Resource& resource, std::uint64_t 
   return split;
 }
 
+// --- What a resource knows of its flows ---------------------------------------------------------
+
+void FlowNetwork::Resource::Include(const Share& share, std::uint64_t share_weight) {
+  if (!holds(share.cap) && is_lower(share.cap)) {
+    lower += static_cast<Uint128>(share_weight) * share.cap.rate();
+    lower_weight += share_weight;
+    highest = std::max(highest, share.cap.passes());
+  } else {
+    weight += share_weight;
+    if (holds(share.cap)) held += share_weight;
+    least_limit = std::min(least_limit, share.limit);
+    greatest_limit = std::max(greatest_limit, share.limit);
+  }
+}
+
+void FlowNetwork::Resource::Exclude(Cap cap, std::uint64_t share_weight) {
+  if (!holds(cap) && is_lower(cap)) {
+    lower -= static_cast<Uint128>(share_weight) * cap.rate();
+    lower_weight -= share_weight;
+  } else {
+    weight -= share_weight;
+    if (holds(cap)) held -= share_weight;
+  }
+}
+
+void FlowNetwork::Resource::IncludeNone(std::uint64_t new_mark) {
+  mark = new_mark;
+  lower = 0;
+  lower_weight = 0;
+  highest = 0;
+  weight = 0;
+  held = 0;
+  least_limit = kNone;
+  greatest_limit = 0;
+}
+
+void FlowNetwork::Recount(Resource& resource, std::uint64_t mark) {
+  resource.IncludeNone(mark);
+  for (const Active& active : resource.active) {
+    resource.Include(shares_[active.bundle], active.weight);
+  }
+}
+
+// --- Changes ------------------------------------------------------------------------------------
+
 // Lets go of the flows that the resource holds: they rise until something else holds them.
 void FlowNetwork::Release(std::uint32_t index) {
   Resource& resource = resources_[index];
-  const std::uint64_t level = resource.level;
+  const std::uint64_t level = std::exchange(resource.level, kNone);
+  resource.held = 0;
   for (const Active& active : resource.active) {
-    if (shares_[active.flow].cap != Cap::Held(level)) continue;
-    Change(active.flow, Cap::Limit(shares_[active.flow].limit));
-    for (const Hop& hop : hops(flows_[active.flow])) {
-      if (hop.resource == index) continue;
-      Resource& other = resources_[hop.resource];
-      other.known = false;
-      if (other.contended || other.level != kNone) Await(hop.resource, level);
-    }
+    const Share& share = shares_[active.bundle];
+    if (share.cap == Cap::Held(level)) Change(active, Cap::Limit(share.limit), level);
   }
-  resource.level = kNone;
 }
 
 // Holds the flows of the resource that would pass `level`.
 void FlowNetwork::Hold(std::uint32_t index, std::uint64_t level) {
   Resource& resource = resources_[index];
   resource.level = level;
+  resource.IncludeNone(level);
   for (const Active& active : resource.active) {
-    const Cap cap = shares_[active.flow].cap;
-    if (cap.passes() <= level || cap == Cap::Held(level)) continue;
-    Change(active.flow, Cap::Held(level));
-    for (const Hop& hop : hops(flows_[active.flow])) {
-      if (hop.resource == index) continue;
-      Resource& other = resources_[hop.resource];
-      other.known = false;
-      if (other.level != kNone) Await(hop.resource, other.level);
+    const Share& share = shares_[active.bundle];
+    if (share.cap.passes() > level && !resource.holds(share.cap)) {
+      Change(active, Cap::Held(level), kNone);
     }
+    resource.Include(share, active.weight);
   }
 }
 
-// Flows whose rate changes settle what they have moved so far.
-void FlowNetwork::Change(std::uint32_t index, Cap cap) {
-  Flow& flow = flows_[index];
-  if (!flow.changed) {
-    flow.changed = true;
-    changed_.push_back(index);
-    flow.remaining -= static_cast<Uint128>(shares_[index].cap.rate()) *
-                      static_cast<std::uint64_t>((now_ - flow.settled).ps());
-    flow.settled = now_;
+// Flows whose rate changes settle what they have moved so far. The other resources are to be looked
+// at again, from `await` or their level on.
+void FlowNetwork::Change(const Active& active, Cap cap, std::uint64_t await) {
+  const std::uint32_t index = active.bundle;
+  Settle(index);
+  MarkChanged(index);
+  Share& share = shares_[index];
+  const Cap before = std::exchange(share.cap, cap);
+  for (const Hop& hop : hops(bundles_[index])) {
+    Resource& other = resources_[hop.resource];
+    if (!other.counts() || &hop == &hops_[active.hop]) continue;
+    const std::uint64_t weight = other.active[hop.position].weight;
+    other.Exclude(before, weight);
+    other.Include(share, weight);
+    Await(hop.resource, std::min(other.level, await));
   }
-  shares_[index].cap = cap;
 }
 
 }  // namespace trunkline

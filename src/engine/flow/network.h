@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -58,6 +59,10 @@ struct FlowRate {
 // where lower are the flows whose rate is below `level`, or equal to it and their limit. So the
 // rates of the flows on a resource give its level, the levels of its resources give a flow its
 // rate, and a solve need only follow what changes: see Solve.
+//
+// Flows of the same hops and limit have the same rate at every instant, so they are one bundle: it
+// has a rate, and knows how much each of its flows would have moved had they all been in it from
+// its beginning. A flow ends when that has grown by its own work since it joined.
 class FlowNetwork {
  public:
   explicit FlowNetwork(std::span<const Rate> capacities);
@@ -66,13 +71,13 @@ class FlowNetwork {
   [[nodiscard]] static Uint128 Units(Rate capacity);
 
   // A flow of `owner` begins to move `bytes` at `now`, `surplus` of it already done (FluidTime).
-  // Returns its id, which is its own until it ends. REQUIRES: bytes > 0, `limit` is at most its
-  // lone rate, and now is not before any earlier call. Call Solve before time moves on.
+  // Returns its bundle, which is the same as long as it has flows. REQUIRES: bytes > 0, `limit` is
+  // at most its lone rate, and now is not before any earlier call. Call Solve before time moves on.
   std::uint32_t Start(std::uint32_t owner, std::span<const FlowHop> hops, FlowRate limit,
                       Bytes bytes, Time now, std::uint64_t surplus = 0);
   // When the next active flow ends, as far as rates are solved; Time::Max(): none does.
   [[nodiscard]] Time next_completion() {
-    if (!completions_.empty() && !flows_[completions_.next_id()].due) FindNextEnd();
+    if (!completions_.empty() && !bundles_[completions_.next_id()].due) FindNextEnd();
     return completions_.next_time();
   }
 
@@ -96,12 +101,13 @@ class FlowNetwork {
   void Solve(Time now);
 
   [[nodiscard]] bool active() const { return !completions_.empty() || needs_solve(); }
-  [[nodiscard]] bool needs_solve() const { return !dirty_.empty(); }
-  [[nodiscard]] FlowRate rate(std::uint32_t flow) const { return {shares_[flow].cap.rate()}; }
+  [[nodiscard]] bool needs_solve() const { return !dirty_.empty() || !changed_.empty(); }
+  [[nodiscard]] FlowRate rate(std::uint32_t bundle) const { return {shares_[bundle].cap.rate()}; }
   [[nodiscard]] std::uint64_t solves() const { return solves_; }
 
  private:
   static constexpr std::uint64_t kNone = UINT64_MAX;
+  static constexpr std::uint32_t kNobody = UINT32_MAX;
 
   // A rate, and whether a resource holds it there (else it is the flow's limit).
   class Cap {
@@ -109,6 +115,7 @@ class FlowNetwork {
     static Cap Limit(std::uint64_t rate) { return Cap(rate << 1); }
     static Cap Held(std::uint64_t rate) { return Cap(rate << 1 | 1); }
     [[nodiscard]] std::uint64_t rate() const { return bits_ >> 1; }
+    [[nodiscard]] bool is_held() const { return (bits_ & 1) != 0; }
     // The lowest level of a resource at which the flow counts as lower.
     [[nodiscard]] std::uint64_t passes() const { return (bits_ >> 1) + (bits_ & 1); }
     bool operator==(const Cap&) const = default;
@@ -122,13 +129,20 @@ class FlowNetwork {
     std::uint64_t limit;
   };
   struct Flow {
-    Uint128 remaining = 0;  // work at `settled`, in rate units x picoseconds
-    Time settled;
+    Uint128 goal = 0;  // it ends when the bundle has moved this
     std::uint32_t owner = 0;
+    bool operator>(const Flow& other) const { return goal > other.goal; }
+  };
+  struct Bundle {
+    Uint128 moved = 0;  // by each flow until `settled`, in rate units x picoseconds
+    Time settled;
+    std::vector<Flow> flows;  // a heap, the next to end first
     std::uint32_t first_hop = 0;
     std::uint32_t hop_count = 0;
-    bool changed = false;  // in changed_
-    bool due = false;      // the time in completions_ is its end, not only a lower bound
+    std::uint32_t hash = 0;
+    std::uint32_t next = kNobody;  // with the same hash, modulo the number of buckets
+    bool changed = false;          // in changed_
+    bool due = false;  // the time in completions_ is when a flow ends, not only a lower bound
   };
   struct Hop {
     std::uint64_t weight = 0;
@@ -136,8 +150,8 @@ class FlowNetwork {
     std::uint32_t position = 0;  // in the resource's active list
   };
   struct Active {
-    std::uint64_t weight = 0;
-    std::uint32_t flow = 0;
+    std::uint64_t weight = 0;  // of all flows of
+    std::uint32_t bundle = 0;
     std::uint32_t hop = 0;
   };
   struct Resource {
@@ -149,6 +163,24 @@ class FlowNetwork {
     bool dirty = false;
     Uint128 capacity = 0;  // rate units x weight units
     Uint128 demand = 0;    // sum of weight x limit over active flows
+
+    // Its flows, while it counts them: those that something else holds lower, by guess, and the
+    // others. Flows that nothing holds are lower where their limit is at most `mark`.
+    std::uint64_t mark = 0;
+    Uint128 lower = 0;  // what they take
+    std::uint64_t lower_weight = 0;
+    std::uint64_t highest = 0;          // of them: Cap::passes() is at most this
+    std::uint64_t weight = 0;           // of the others
+    std::uint64_t held = 0;             // of those that it holds already
+    std::uint64_t least_limit = kNone;  // of the others: at most theirs
+    std::uint64_t greatest_limit = 0;   // of the others: at least theirs
+
+    [[nodiscard]] bool counts() const { return contended || level != kNone; }
+    [[nodiscard]] bool holds(Cap cap) const { return cap == Cap::Held(level); }
+    [[nodiscard]] bool is_lower(Cap cap) const { return cap.is_held() || cap.rate() <= mark; }
+    void Include(const Share& share, std::uint64_t share_weight);
+    void Exclude(Cap cap, std::uint64_t share_weight);
+    void IncludeNone(std::uint64_t new_mark);
   };
   // A resource whose level is to be found, which is not below `level`.
   struct Pending {
@@ -157,41 +189,50 @@ class FlowNetwork {
     bool operator>(const Pending& other) const { return level > other.level; }
   };
 
-  [[nodiscard]] std::span<Hop> hops(const Flow& flow) {
-    return std::span(hops_).subspan(flow.first_hop, flow.hop_count);
+  [[nodiscard]] std::span<Hop> hops(const Bundle& bundle) {
+    return std::span(hops_).subspan(bundle.first_hop, bundle.hop_count);
   }
-  std::uint32_t TakeFlow(std::uint32_t hop_count);
-  std::uint32_t Add(std::uint32_t owner, std::span<const FlowHop> hops, FlowRate limit,
+  // The bundle of flows like this, which has none yet if it is new.
+  std::uint32_t BundleOf(std::span<const FlowHop> path, FlowRate limit);
+  std::uint32_t TakeBundle(std::uint32_t hop_count);
+  void FreeBundle(std::uint32_t index);
+  void Rehash();
+  std::uint32_t Add(std::uint32_t owner, std::span<const FlowHop> path, FlowRate limit,
                     Uint128 work, Time now);
-  void Drop(std::uint32_t flow);
+  // Takes out the flow of the bundle that ends next.
+  Flow Drop(std::uint32_t bundle);
+  void Settle(std::uint32_t bundle);
+  void MarkChanged(std::uint32_t bundle);
   void MarkDirty(std::uint32_t resource);
   void Await(std::uint32_t resource, std::uint64_t level);
-  void Examine(std::uint32_t index, std::uint64_t at_least);
-  [[nodiscard]] std::uint64_t LevelOf(const Resource& resource, std::uint64_t at_least) const;
+  std::uint64_t Examine(std::uint32_t index, std::uint64_t at_least);
+  [[nodiscard]] std::uint64_t LevelOf(Resource& resource, std::uint64_t at_least);
+  [[nodiscard]] static std::optional<std::uint64_t> LikelyLevel(const Resource& resource);
+  void Recount(Resource& resource, std::uint64_t mark);
   // The flows of a resource, by whether they count as lower at a level.
   struct Split {
-    Uint128 lower = 0;  // what they take
-    std::uint64_t lower_weight = 0;
-    std::uint64_t highest = 0;  // of them: Cap::passes()
-    std::uint64_t weight = 0;   // of the others
+    Uint128 lower = 0;         // what they take
+    std::uint64_t weight = 0;  // of the others
     std::uint64_t first_to_pass = kNone;
   };
   [[nodiscard]] Split SplitAt(const Resource& resource, std::uint64_t level) const;
   void Release(std::uint32_t resource);
   void Hold(std::uint32_t resource, std::uint64_t level);
-  void Change(std::uint32_t flow, Cap cap);
-  void Schedule(std::uint32_t flow);
+  void Change(const Active& active, Cap cap, std::uint64_t await);
+  void Schedule(std::uint32_t bundle);
+  [[nodiscard]] Time NextEnd(std::uint32_t bundle) const;
   void FindNextEnd();
 
-  std::vector<Flow> flows_;
-  std::vector<Share> shares_;  // by flow
+  std::vector<Bundle> bundles_;
+  std::vector<Share> shares_;  // by bundle
   std::vector<Hop> hops_;
-  // By hop count: flows that have ended.
+  // By hop count: bundles without flows.
   std::vector<std::vector<std::uint32_t>> free_;
+  std::vector<std::uint32_t> buckets_;  // the first bundle with flows of each hash
   std::vector<Resource> resources_;
-  EventQueue completions_;
+  EventQueue completions_;              // by bundle
   std::vector<std::uint32_t> dirty_;    // resources whose flows changed while contended
-  std::vector<std::uint32_t> changed_;  // flows whose rate changes in the current solve
+  std::vector<std::uint32_t> changed_;  // bundles whose next end is to be found by Solve
   std::uint64_t solves_ = 0;
   Time now_;
   std::vector<Pending> pending_;  // of a solve: a heap

@@ -92,6 +92,24 @@ TEST(FlowNetwork, SharesABottleneckAndReturnsWhatAnEndedFlowLeaves) {
   EXPECT_EQ(network.next_completion(), Time::Microseconds(4));
 }
 
+TEST(FlowNetwork, EndsFlowsOfOneBundleByTheWorkOfEach) {
+  const auto capacities = Gigabytes({10});
+  FlowNetwork network(capacities);
+  const std::vector<FlowHop> hops{On(0)};
+  const auto limit = LimitOf(hops, capacities);
+  const auto bundle = network.Start(0, hops, limit, Bytes(30'000), Time());
+  network.Solve(Time());
+  EXPECT_EQ(network.Start(1, hops, limit, Bytes(10'000), Time::Microseconds(1)), bundle);
+  network.Solve(Time::Microseconds(1));
+  // The first has moved 10,000 bytes alone; both move 10,000 at 5 GB/s, the first its last alone.
+  ASSERT_EQ(network.next_completion(), Time::Microseconds(3));
+  EXPECT_EQ(network.PopCompleted().owner, 1);
+  network.Solve(Time::Microseconds(3));
+  ASSERT_EQ(network.next_completion(), Time::Microseconds(4));
+  EXPECT_EQ(network.PopCompleted().owner, 0);
+  EXPECT_FALSE(network.active());
+}
+
 TEST(FlowNetwork, MatchesTheClassicThreeFlowLine) {
   // Links of 10 and 4; one flow over both, one on each: 2, 8, 2 (Bertsekas and Gallager, 6.5.2).
   const auto capacities = Gigabytes({10, 4});
@@ -136,6 +154,12 @@ struct Instance {
     const std::uint64_t flows = 1 + next(most_flows);
     const std::uint64_t sparsity = 2 + next(resources);
     for (std::uint64_t i = 0; i < flows; ++i) {
+      if (i > 0 && next(3) == 0) {  // one more of a bundle
+        const std::uint64_t other = next(i);
+        paths.push_back(paths[other]);
+        limits.push_back(limits[other]);
+        continue;
+      }
       std::vector<FlowHop> path;
       for (std::uint32_t r = 0; r < resources; ++r) {
         if (next(sparsity) > 1) continue;
