@@ -1,0 +1,355 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <queue>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include "fabric/check/wanted.h"
+#include "trunkline/base/random.h"
+
+namespace trunkline {
+namespace {
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+// Sharing servers says more about which leaves belong together than the cables to spines do, which
+// all leaves have alike.
+constexpr double kServerWeight = 8;
+
+bool IsEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceKind::kHost; }
+
+// One of the two fabrics, seen as its switches and what ties them.
+struct Side {
+  explicit Side(const Fabric& of);
+
+  struct Tie {
+    std::uint32_t to = 0;
+    double cables = 0;
+    double servers = 0;
+  };
+
+  const Fabric& fabric;
+  std::vector<DeviceId> switches;
+  std::vector<std::uint32_t> index;  // of devices among `switches`, or kNone
+  std::vector<std::vector<Tie>> ties;
+  std::vector<std::size_t> ends;       // cables to ends, by switch
+  std::vector<std::uint64_t> colours;  // of a switch and its surroundings, two steps deep
+  // By server: its ends, and each end's leaves.
+  std::vector<std::vector<DeviceId>> servers;
+  std::map<DeviceId, std::vector<DeviceId>> leaves;
+};
+
+Side::Side(const Fabric& of) : fabric(of), index(of.device_count(), kNone) {
+  for (std::size_t i = 0; i < of.device_count(); ++i) {
+    if (of.device(DeviceId(i)).kind != DeviceKind::kSwitch) continue;
+    index[i] = static_cast<std::uint32_t>(switches.size());
+    switches.push_back(DeviceId(i));
+  }
+  ends.resize(switches.size());
+  servers.resize(of.node_count());
+  std::vector<std::map<std::uint32_t, Tie>> tie(switches.size());
+  for (std::size_t i = 0; i < of.device_count(); ++i) {
+    const Device& device = of.device(DeviceId(i));
+    if (!IsEnd(device.kind) && device.kind != DeviceKind::kSwitch) continue;
+    for (LinkId link : of.out(DeviceId(i))) {
+      const std::uint32_t to = index[Index(of.link(link).to)];
+      if (to == kNone || of.link(link).kind != LinkKind::kNetwork) continue;
+      if (device.kind == DeviceKind::kSwitch) {
+        ++tie[index[i]][to].cables;
+      } else {
+        ++ends[to];
+        leaves[DeviceId(i)].push_back(of.link(link).to);
+      }
+    }
+    if (IsEnd(device.kind) && leaves.contains(DeviceId(i))) {
+      servers[device.node].push_back(DeviceId(i));
+    }
+  }
+  for (const auto& server : servers) {
+    std::set<std::uint32_t> at;
+    for (DeviceId end : server) {
+      for (DeviceId leaf : leaves[end]) at.insert(index[Index(leaf)]);
+    }
+    for (std::uint32_t a : at) {
+      for (std::uint32_t b : at) {
+        if (a != b) ++tie[a][b].servers;
+      }
+    }
+  }
+  for (std::uint32_t s = 0; s < switches.size(); ++s) {
+    for (auto& [to, one] : tie[s]) {
+      one.to = to;
+      ties.resize(s + 1);
+      ties[s].push_back(one);
+    }
+  }
+  ties.resize(switches.size());
+  std::vector<std::uint64_t> colour(switches.size());
+  for (std::uint32_t s = 0; s < switches.size(); ++s) {
+    colour[s] = (std::uint64_t{ends[s]} << 8) | of.device(switches[s]).tier;
+  }
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::uint64_t> next(switches.size());
+    for (std::uint32_t s = 0; s < switches.size(); ++s) {
+      std::uint64_t sum = 0;  // of a multiset, in no order
+      for (const Tie& one : ties[s]) {
+        sum += HashCombine(colour[one.to], static_cast<std::uint64_t>(one.cables));
+      }
+      next[s] = HashCombine(colour[s], sum);
+    }
+    colour = std::move(next);
+  }
+  colours = std::move(colour);
+}
+
+// Matches the switches of two fabrics: from one pair on, those that most of what is matched already
+// ties to.
+class Matcher {
+ public:
+  Matcher(const Side& found, const Side& expected)
+      : found_(found),
+        expected_(expected),
+        to_expected_(found.switches.size(), kNone),
+        to_found_(expected.switches.size(), kNone) {}
+
+  std::vector<std::uint32_t> Match() {
+    while (Seed()) {
+      while (!queue_.empty()) {
+        const Candidate best = queue_.top();
+        queue_.pop();
+        if (Free(best.found, best.expected)) Join(best.found, best.expected);
+      }
+    }
+    return to_found_;
+  }
+
+ private:
+  struct Candidate {
+    double score = 0;
+    int likeness = 0;
+    std::uint32_t found = 0;
+    std::uint32_t expected = 0;
+    bool operator<(const Candidate& other) const {
+      return std::tuple(score, likeness, other.found, other.expected) <
+             std::tuple(other.score, other.likeness, found, expected);
+    }
+  };
+
+  [[nodiscard]] bool Free(std::uint32_t f, std::uint32_t e) const {
+    return to_expected_[f] == kNone && to_found_[e] == kNone;
+  }
+  [[nodiscard]] bool SameTier(std::uint32_t f, std::uint32_t e) const {
+    return found_.fabric.device(found_.switches[f]).tier ==
+           expected_.fabric.device(expected_.switches[e]).tier;
+  }
+  // Equal surroundings, then equal names, then as many servers and ties.
+  [[nodiscard]] int Likeness(std::uint32_t f, std::uint32_t e) const {
+    return (found_.colours[f] == expected_.colours[e] ? 8 : 0) +
+           (found_.fabric.name(found_.switches[f]) == expected_.fabric.name(expected_.switches[e])
+                ? 4
+                : 0) +
+           (found_.ends[f] == expected_.ends[e] ? 2 : 0) +
+           (found_.ties[f].size() == expected_.ties[e].size() ? 1 : 0);
+  }
+
+  // The free pair that is most alike.
+  bool Seed() {
+    std::optional<Candidate> best;
+    for (std::uint32_t f = 0; f < to_expected_.size(); ++f) {
+      if (to_expected_[f] != kNone) continue;
+      for (std::uint32_t e = 0; e < to_found_.size(); ++e) {
+        if (to_found_[e] != kNone || !SameTier(f, e)) continue;
+        const Candidate candidate{0, Likeness(f, e), f, e};
+        if (!best || *best < candidate) best = candidate;
+      }
+      if (best && best->likeness >= 11) break;
+    }
+    if (!best) return false;
+    Join(best->found, best->expected);
+    return true;
+  }
+
+  void Join(std::uint32_t f, std::uint32_t e) {
+    to_expected_[f] = e;
+    to_found_[e] = f;
+    const auto agreement = [](double a, double b) {
+      return std::max(a, b) > 0 ? std::min(a, b) / std::max(a, b) : 0;
+    };
+    for (const Side::Tie& x : found_.ties[f]) {
+      if (to_expected_[x.to] != kNone) continue;
+      for (const Side::Tie& y : expected_.ties[e]) {
+        if (to_found_[y.to] != kNone || !SameTier(x.to, y.to)) continue;
+        double& score = scores_[(std::uint64_t{x.to} << 32) | y.to];
+        score += agreement(x.cables, y.cables) + kServerWeight * agreement(x.servers, y.servers);
+        queue_.push({score, Likeness(x.to, y.to), x.to, y.to});
+      }
+    }
+  }
+
+  const Side& found_;
+  const Side& expected_;
+  std::vector<std::uint32_t> to_expected_;
+  std::vector<std::uint32_t> to_found_;
+  std::unordered_map<std::uint64_t, double> scores_;
+  std::priority_queue<Candidate> queue_;
+};
+
+// Cables of the expected fabric between the ids of the one found.
+class Translation {
+ public:
+  Translation(const Side& found, const Side& expected, std::vector<std::uint32_t> to_found)
+      : found_(found), expected_(expected), device_(expected.fabric.device_count()) {
+    for (std::size_t e = 0; e < to_found.size(); ++e) {
+      const DeviceId id = expected.switches[e];
+      if (to_found[e] != kNone) {
+        device_[Index(id)] = found.switches[to_found[e]];
+        matched_.insert(found.switches[to_found[e]]);
+      } else {
+        AddMissing(id);
+      }
+    }
+    for (DeviceId id : found.switches) {
+      if (!matched_.contains(id)) wanted_.extra.push_back(id);
+    }
+  }
+
+  WantedFabric Translate() {
+    MatchServers();
+    const Fabric& fabric = expected_.fabric;
+    for (const auto& [pair, links] : CablesByPair(fabric)) {
+      const auto low = device_[Index(pair.first)];
+      const auto high = device_[Index(pair.second)];
+      if (!low || !high) continue;
+      wanted_.cables[Ordered(*low, *high)] = {static_cast<std::uint32_t>(links.size()),
+                                              fabric.link(links.front()).rate};
+    }
+    return std::move(wanted_);
+  }
+
+ private:
+  using Place = std::vector<DeviceId>;  // the leaves of a server's ends, sorted
+
+  void AddMissing(DeviceId id) {
+    device_[Index(id)] = DeviceId(found_.fabric.device_count() + wanted_.missing.size());
+    wanted_.missing.emplace_back(expected_.fabric.device(id),
+                                 "expected " + expected_.fabric.name(id));
+  }
+
+  [[nodiscard]] DevicePair Ordered(DeviceId a, DeviceId b) const {
+    const auto tier = [&](DeviceId id) {
+      return Index(id) < found_.fabric.device_count()
+                 ? found_.fabric.device(id).tier
+                 : wanted_.missing[Index(id) - found_.fabric.device_count()].first.tier;
+    };
+    return std::pair(tier(a), a) < std::pair(tier(b), b) ? DevicePair{a, b} : DevicePair{b, a};
+  }
+
+  [[nodiscard]] Place PlaceOf(const Side& side, std::size_t server, bool translate) const {
+    Place place;
+    for (DeviceId end : side.servers[server]) {
+      for (DeviceId leaf : side.leaves.at(end)) {
+        place.push_back(translate ? *device_[Index(leaf)] : leaf);
+      }
+    }
+    std::ranges::sort(place);
+    return place;
+  }
+
+  // Servers on the same leaves are the same; of the others, those that share most.
+  void MatchServers() {
+    std::map<Place, std::vector<std::size_t>> at;
+    for (std::size_t s = 0; s < found_.servers.size(); ++s) {
+      if (!found_.servers[s].empty()) at[PlaceOf(found_, s, false)].push_back(s);
+    }
+    std::vector<std::size_t> unmatched;
+    for (std::size_t s = 0; s < expected_.servers.size(); ++s) {
+      if (expected_.servers[s].empty()) continue;
+      const auto same = at.find(PlaceOf(expected_, s, true));
+      if (same == at.end() || same->second.empty()) {
+        unmatched.push_back(s);
+        continue;
+      }
+      MatchEnds(same->second.front(), s);
+      same->second.erase(same->second.begin());
+    }
+    std::vector<std::pair<Place, std::size_t>> left;
+    for (const auto& [place, servers] : at) {
+      for (std::size_t s : servers) left.emplace_back(place, s);
+    }
+    for (std::size_t s : unmatched) MatchNearest(s, left);
+    for (const auto& [place, s] : left) {
+      for (DeviceId end : found_.servers[s]) wanted_.extra.push_back(end);
+    }
+  }
+
+  void MatchNearest(std::size_t server, std::vector<std::pair<Place, std::size_t>>& left) {
+    const Place place = PlaceOf(expected_, server, true);
+    std::size_t most = 0;
+    auto best = left.end();
+    for (auto at = left.begin(); at != left.end(); ++at) {
+      Place shared;
+      std::ranges::set_intersection(place, at->first, std::back_inserter(shared));
+      if (shared.size() > most) {
+        most = shared.size();
+        best = at;
+      }
+    }
+    if (best == left.end()) {
+      for (DeviceId end : expected_.servers[server]) {
+        wanted_.missing_ends.push_back(expected_.fabric.name(end));
+      }
+      return;
+    }
+    MatchEnds(best->second, server);
+    left.erase(best);
+  }
+
+  // Ends on the same leaves, then the others in their order.
+  void MatchEnds(std::size_t found_server, std::size_t expected_server) {
+    std::vector<DeviceId> free = found_.servers[found_server];
+    std::vector<DeviceId> later;
+    for (DeviceId end : expected_.servers[expected_server]) {
+      std::vector<DeviceId> wanted;
+      for (DeviceId leaf : expected_.leaves.at(end)) wanted.push_back(*device_[Index(leaf)]);
+      const auto same =
+          std::ranges::find_if(free, [&](DeviceId id) { return found_.leaves.at(id) == wanted; });
+      if (same == free.end()) {
+        later.push_back(end);
+      } else {
+        device_[Index(end)] = *same;
+        free.erase(same);
+      }
+    }
+    for (DeviceId end : later) {
+      if (free.empty()) {
+        wanted_.missing_ends.push_back(expected_.fabric.name(end));
+      } else {
+        device_[Index(end)] = free.front();
+        free.erase(free.begin());
+      }
+    }
+    wanted_.extra.insert(wanted_.extra.end(), free.begin(), free.end());
+  }
+
+  const Side& found_;
+  const Side& expected_;
+  std::vector<std::optional<DeviceId>> device_;  // of the expected fabric's, in ids of the found
+  std::set<DeviceId> matched_;
+  WantedFabric wanted_;
+};
+
+}  // namespace
+
+WantedFabric WantAs(const Fabric& found, const Fabric& expected) {
+  const Side found_side(found);
+  const Side expected_side(expected);
+  WantedFabric wanted =
+      Translation(found_side, expected_side, Matcher(found_side, expected_side).Match())
+          .Translate();
+  wanted.expectation = "the fabric given, its devices matched with those found by their cables";
+  return wanted;
+}
+
+}  // namespace trunkline
