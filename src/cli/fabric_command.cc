@@ -26,10 +26,11 @@ constexpr std::array kVerbs = {
     Verb{"analyse", 1, 1, "trunkline fabric analyse SPEC", FabricAnalyse},
     Verb{"path", 3, 3, "trunkline fabric path SPEC gpu:0/3 gpu:17/5", FabricPath},
     Verb{"cost", 1, 1, "trunkline fabric cost SPEC --prices FILE", FabricBill, {"--prices"}},
+    Verb{"check", 1, 1, "trunkline fabric check SPEC --expect SPEC", FabricCheckVerb, {"--expect"}},
     Verb{"compare", 2, 16, "trunkline fabric compare SPEC SPEC…", FabricCompare},
 };
 // Named by the contract of the command line; refused until they exist.
-constexpr std::array kLaterVerbs = {"check", "advise", "import", "export"};
+constexpr std::array kLaterVerbs = {"advise", "import", "export"};
 
 int Refuse(const char* code, const std::string& message, const std::string& hint) {
   PrintDiagnostics(Error(code, message, hint).error());

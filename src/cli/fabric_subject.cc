@@ -44,7 +44,9 @@ Result<FabricSubject> OfFile(const std::string& path, const std::vector<Assignme
   if (!spec) return std::unexpected(spec.error());
   auto imported = ImportFabric(*text, path, OptionsOf(*spec));
   if (!imported) return std::unexpected(imported.error());
-  return SubjectOf(std::move(imported->built), spec->routing);
+  FabricSubject subject = SubjectOf(std::move(imported->built), spec->routing);
+  subject.port_of_link = std::move(imported->port_of_link);
+  return subject;
 }
 
 }  // namespace

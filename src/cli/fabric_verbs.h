@@ -24,6 +24,8 @@ struct FabricOption {
 };
 // command_line.cc offers these to the parser; which of them a verb reads stands in `kVerbs`.
 inline constexpr std::array kFabricOptions = {
+    FabricOption{"--expect", "check",
+                 "What should be there: a fabric in any form that SPEC can take"},
     FabricOption{"--prices", "cost", "A price list of `catalog prices`, or a file in that form"},
 };
 
@@ -31,6 +33,7 @@ inline constexpr std::array kFabricOptions = {
 struct FabricSubject {
   std::shared_ptr<const BuiltFabric> built;
   RoutingPolicy routing = RoutingPolicy::kAdaptive;
+  std::vector<std::uint32_t> port_of_link = {};  // as ImportedFabric's; of other fabrics empty
 };
 
 // The fabric of `kind:key=value,…` or of a scenario file.
@@ -49,6 +52,7 @@ int FabricShow(const FabricCommand& command, std::span<const std::string> words)
 int FabricAnalyse(const FabricCommand& command, std::span<const std::string> words);
 int FabricPath(const FabricCommand& command, std::span<const std::string> words);
 int FabricBill(const FabricCommand& command, std::span<const std::string> words);
+int FabricCheckVerb(const FabricCommand& command, std::span<const std::string> words);
 int FabricCompare(const FabricCommand& command, std::span<const std::string> words);
 
 }  // namespace trunkline

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "report/cost_report.h"
+#include "report/empty_run.h"
 #include "report/json_writer.h"
 #include "report/names.h"
 #include "report/table.h"
@@ -63,18 +64,6 @@ std::string PathTable(const PathReport& path) {
   }
   return table.Text("  ") + fmt::format("  latency {}, a lone flow gets {}\n",
                                         Humanize(path.latency), Humanize(path.limit));
-}
-
-// What analysis, which simulates nothing, has none of.
-void WriteEmptyRun(JsonWriter& json) {
-  json.Field("schema", "trunkline.fabric/1");
-  json.Field("status", "finished");
-  for (const char* key : {"engine", "seed", "time_s", "bound_s", "events"}) json.NullField(key);
-  for (const char* key : {"assumptions", "warnings"}) {
-    json.Key(key);
-    json.BeginArray();
-    json.EndArray();
-  }
 }
 
 void WriteBisection(JsonWriter& json, const BuiltFabric& built, const FabricAnalysis& analysis,
@@ -195,7 +184,7 @@ std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& ana
   const FabricCounts& counts = analysis.counts;
   JsonWriter json(1);
   json.BeginObject();
-  WriteEmptyRun(json);
+  WriteEmptyRun(json, built.notes);
   json.Field("kind", built.kind);
   json.Field("summary", built.summary);
   json.Field("node", built.node.name);

@@ -48,8 +48,8 @@ struct FabricValue {
 
 struct FabricSpec {
   std::string kind = "rail-optimized";
-  std::string node;                           // a node template; empty: plain hosts with one NIC
-  std::uint32_t nodes = 0;                    // 0: as many as the kind's keys imply
+  std::string node;         // a node template; empty: plain hosts with one NIC
+  std::uint32_t nodes = 0;  // 0: as many as the kind's keys imply
   // The file of another tool that describes the fabric, in place of a kind, and its format (empty:
   // told apart by content).
   std::string file = {};
@@ -91,9 +91,9 @@ struct BuiltFabric {
   std::vector<std::string> notes = {};
 };
 
-// TL1101, TL143x (of a file), TL1400 (node template), TL1401 (kind), TL1402 (a key that the kind does not read), TL1403 (radix
-// too small: the hint has the smallest that works), TL1404 (too large), TL1405 (keys contradict
-// each other), TL1406 (a fault's target or value).
+// TL1101, TL145x (of a file), TL1400 (node template), TL1401 (kind), TL1402 (a key that the kind
+// does not read), TL1403 (radix too small: the hint has the smallest that works), TL1404 (too
+// large), TL1405 (keys contradict each other), TL1406 (a fault's target or value).
 [[nodiscard]] Result<BuiltFabric> BuildFabric(const FabricSpec& spec);
 
 // The same fabric with some cables slower or absent. TL1406.

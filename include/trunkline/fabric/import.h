@@ -47,7 +47,7 @@ struct ImportedFabric {
 
 [[nodiscard]] ImportOptions OptionsOf(const FabricSpec& spec);
 
-// TL1101 (cannot be read), TL143x. `file` names the text in diagnostics.
+// TL1101 (cannot be read), TL145x. `file` names the text in diagnostics.
 [[nodiscard]] Result<ImportedFabric> ImportFabric(std::string_view text, const std::string& file,
                                                   const ImportOptions& options = {});
 [[nodiscard]] Result<ImportedFabric> ImportFabricFile(const std::string& path,
@@ -58,7 +58,7 @@ struct ImportedFabric {
 [[nodiscard]] Result<FabricSpec> ParseFabricFileSpec(const std::string& path,
                                                      std::span<const std::string> assignments);
 
-// TL1438: a format that nothing writes, or that cannot express this fabric.
+// TL1458: a format that nothing writes, or that cannot express this fabric.
 [[nodiscard]] Result<std::string> ExportFabric(const Fabric& fabric, std::string_view format);
 
 }  // namespace trunkline

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "fabric/check/rails.h"
@@ -232,17 +233,16 @@ Fabric Checker::Mend() const {
   for (const auto& [device, name] : wanted_.missing)
     builder.SetName(builder.AddDevice(device), name);
   std::vector<std::vector<LinkId>> trunks(found_.trunk_count());
-  // The trunk of links from a device to a tier: what is added there joins it.
-  std::map<std::pair<DeviceId, std::uint8_t>, std::uint32_t> trunk_of;
-  const auto add = [&](DeviceId a, DeviceId b, Rate rate, Time latency, LinkKind kind, LinkId old) {
-    const LinkId link = builder.AddCable(a, b, rate, latency, kind);
+  // The trunks between the lower end and a tier, up and down: what is added there joins them.
+  std::map<std::tuple<DeviceId, std::uint8_t, bool>, std::uint32_t> trunk_of;
+  const auto add = [&](DeviceId low, DeviceId high, Rate rate, Time latency, LinkKind kind,
+                       LinkId old) {
+    const LinkId link = builder.AddCable(low, high, rate, latency, kind);
     for (const bool back : {false, true}) {
-      const LinkId one(static_cast<std::uint32_t>(Index(link)) | (back ? 1U : 0U));
-      const DeviceId from = back ? b : a;
-      const DeviceId to = back ? a : b;
-      const std::pair key(from, DeviceOf(to).tier);
+      const auto one = LinkId(static_cast<std::uint32_t>(Index(link)) | (back ? 1U : 0U));
+      const std::tuple key(low, DeviceOf(high).tier, back);
       if (Index(old) < found_.link_count()) {
-        const std::uint32_t trunk = found_.link(LinkId(Index(old) ^ (back ? 1U : 0U))).trunk;
+        const std::uint32_t trunk = found_.link(back ? found_.reverse(old) : old).trunk;
         if (trunk == Link::kNoTrunk) continue;
         trunk_of.try_emplace(key, trunk);
         trunks[trunk].push_back(one);
@@ -267,7 +267,9 @@ Fabric Checker::Mend() const {
     if (between_switches && kept[pair] >= count) continue;
     ++kept[pair];
     const Rate rate = count > 0 ? std::max(link.rate, want->second.rate) : link.rate;
-    add(link.from, link.to, rate, link.latency, link.kind, LinkId(i));
+    const bool upward = pair.first == link.from;
+    add(pair.first, pair.second, rate, link.latency, link.kind,
+        upward ? LinkId(i) : found_.reverse(LinkId(i)));
   }
   for (const auto& [pair, want] : wanted_.cables) {
     if (DeviceOf(pair.first).kind != DeviceKind::kSwitch) continue;

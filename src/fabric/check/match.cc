@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
 // Sharing servers says more about which leaves belong together than the cables to spines do, which
-// all leaves have alike.
-constexpr double kServerWeight = 8;
+// all leaves have alike; and so does sharing cores about spines.
+constexpr double kSharedWeight = 8;
 
 bool IsEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceKind::kHost; }
 
@@ -27,7 +27,7 @@ struct Side {
   struct Tie {
     std::uint32_t to = 0;
     double cables = 0;
-    double servers = 0;
+    double shared = 0;  // servers on both leaves, or switches above both spines
   };
 
   const Fabric& fabric;
@@ -39,6 +39,15 @@ struct Side {
   // By server: its ends, and each end's leaves.
   std::vector<std::vector<DeviceId>> servers;
   std::map<DeviceId, std::vector<DeviceId>> leaves;
+
+ private:
+  using TieMaps = std::vector<std::map<std::uint32_t, Tie>>;  // by switch, by the other
+
+  void FollowCables(TieMaps& tie);
+  void ShareServers(TieMaps& tie) const;
+  void ShareSwitchesAbove(TieMaps& tie) const;
+  static void AddShared(const std::vector<std::uint32_t>& sharers, TieMaps& tie);
+  void Colour();
 };
 
 Side::Side(const Fabric& of) : fabric(of), index(of.device_count(), kNone) {
@@ -49,59 +58,84 @@ Side::Side(const Fabric& of) : fabric(of), index(of.device_count(), kNone) {
   }
   ends.resize(switches.size());
   servers.resize(of.node_count());
-  std::vector<std::map<std::uint32_t, Tie>> tie(switches.size());
-  for (std::size_t i = 0; i < of.device_count(); ++i) {
-    const Device& device = of.device(DeviceId(i));
-    if (!IsEnd(device.kind) && device.kind != DeviceKind::kSwitch) continue;
-    for (LinkId link : of.out(DeviceId(i))) {
-      const std::uint32_t to = index[Index(of.link(link).to)];
-      if (to == kNone || of.link(link).kind != LinkKind::kNetwork) continue;
-      if (device.kind == DeviceKind::kSwitch) {
-        ++tie[index[i]][to].cables;
-      } else {
-        ++ends[to];
-        leaves[DeviceId(i)].push_back(of.link(link).to);
-      }
-    }
-    if (IsEnd(device.kind) && leaves.contains(DeviceId(i))) {
-      servers[device.node].push_back(DeviceId(i));
-    }
-  }
-  for (const auto& server : servers) {
-    std::set<std::uint32_t> at;
-    for (DeviceId end : server) {
-      for (DeviceId leaf : leaves[end]) at.insert(index[Index(leaf)]);
-    }
-    for (std::uint32_t a : at) {
-      for (std::uint32_t b : at) {
-        if (a != b) ++tie[a][b].servers;
-      }
-    }
-  }
+  TieMaps tie(switches.size());
+  FollowCables(tie);
+  ShareServers(tie);
+  ShareSwitchesAbove(tie);
+  ties.resize(switches.size());
   for (std::uint32_t s = 0; s < switches.size(); ++s) {
     for (auto& [to, one] : tie[s]) {
       one.to = to;
-      ties.resize(s + 1);
       ties[s].push_back(one);
     }
   }
-  ties.resize(switches.size());
-  std::vector<std::uint64_t> colour(switches.size());
+  Colour();
+}
+
+void Side::FollowCables(TieMaps& tie) {
+  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+    const auto id = static_cast<DeviceId>(i);
+    const Device& device = fabric.device(id);
+    const bool is_switch = device.kind == DeviceKind::kSwitch;
+    if (!IsEnd(device.kind) && !is_switch) continue;
+    for (LinkId link : fabric.out(id)) {
+      const std::uint32_t to = index[Index(fabric.link(link).to)];
+      if (to == kNone || fabric.link(link).kind != LinkKind::kNetwork) continue;
+      if (is_switch) {
+        ++tie[index[i]][to].cables;
+      } else {
+        ++ends[to];
+        leaves[id].push_back(fabric.link(link).to);
+      }
+    }
+    if (!is_switch && leaves.contains(id)) servers[device.node].push_back(id);
+  }
+}
+
+void Side::ShareServers(TieMaps& tie) const {
+  for (const auto& server : servers) {
+    std::set<std::uint32_t> at;
+    for (DeviceId end : server) {
+      for (DeviceId leaf : leaves.at(end)) at.insert(index[Index(leaf)]);
+    }
+    AddShared(std::vector(at.begin(), at.end()), tie);
+  }
+}
+
+void Side::ShareSwitchesAbove(TieMaps& tie) const {
   for (std::uint32_t s = 0; s < switches.size(); ++s) {
-    colour[s] = (std::uint64_t{ends[s]} << 8) | of.device(switches[s]).tier;
+    std::vector<std::uint32_t> below;
+    for (const auto& [to, one] : tie[s]) {
+      const std::uint8_t tier = fabric.device(switches[to]).tier;
+      if (one.cables > 0 && tier > 1 && tier < fabric.device(switches[s]).tier) below.push_back(to);
+    }
+    AddShared(below, tie);
+  }
+}
+
+void Side::AddShared(const std::vector<std::uint32_t>& sharers, TieMaps& tie) {
+  for (std::uint32_t a : sharers) {
+    for (std::uint32_t b : sharers) {
+      if (a != b) ++tie[a][b].shared;
+    }
+  }
+}
+
+void Side::Colour() {
+  for (std::uint32_t s = 0; s < switches.size(); ++s) {
+    colours.push_back((std::uint64_t{ends[s]} << 8) | fabric.device(switches[s]).tier);
   }
   for (int round = 0; round < 2; ++round) {
     std::vector<std::uint64_t> next(switches.size());
     for (std::uint32_t s = 0; s < switches.size(); ++s) {
       std::uint64_t sum = 0;  // of a multiset, in no order
       for (const Tie& one : ties[s]) {
-        sum += HashCombine(colour[one.to], static_cast<std::uint64_t>(one.cables));
+        sum += HashCombine(colours[one.to], static_cast<std::uint64_t>(one.cables));
       }
-      next[s] = HashCombine(colour[s], sum);
+      next[s] = HashCombine(colours[s], sum);
     }
-    colour = std::move(next);
+    colours = std::move(next);
   }
-  colours = std::move(colour);
 }
 
 // Matches the switches of two fabrics: from one pair on, those that most of what is matched already
@@ -126,23 +160,28 @@ class Matcher {
   }
 
  private:
+  // The lowest tier goes first: a pod's leaves are settled by its first spine before cores, which
+  // all pods share, can draw its other spines apart.
   struct Candidate {
+    int tier = 0;
     double score = 0;
     int likeness = 0;
     std::uint32_t found = 0;
     std::uint32_t expected = 0;
     bool operator<(const Candidate& other) const {
-      return std::tuple(score, likeness, other.found, other.expected) <
-             std::tuple(other.score, other.likeness, found, expected);
+      return std::tuple(other.tier, score, likeness, other.found, other.expected) <
+             std::tuple(tier, other.score, other.likeness, found, expected);
     }
   };
 
   [[nodiscard]] bool Free(std::uint32_t f, std::uint32_t e) const {
     return to_expected_[f] == kNone && to_found_[e] == kNone;
   }
+  [[nodiscard]] int TierOf(std::uint32_t f) const {
+    return found_.fabric.device(found_.switches[f]).tier;
+  }
   [[nodiscard]] bool SameTier(std::uint32_t f, std::uint32_t e) const {
-    return found_.fabric.device(found_.switches[f]).tier ==
-           expected_.fabric.device(expected_.switches[e]).tier;
+    return TierOf(f) == expected_.fabric.device(expected_.switches[e]).tier;
   }
   // Equal surroundings, then equal names, then as many servers and ties.
   [[nodiscard]] int Likeness(std::uint32_t f, std::uint32_t e) const {
@@ -161,7 +200,7 @@ class Matcher {
       if (to_expected_[f] != kNone) continue;
       for (std::uint32_t e = 0; e < to_found_.size(); ++e) {
         if (to_found_[e] != kNone || !SameTier(f, e)) continue;
-        const Candidate candidate{0, Likeness(f, e), f, e};
+        const Candidate candidate{TierOf(f), 0, Likeness(f, e), f, e};
         if (!best || *best < candidate) best = candidate;
       }
       if (best && best->likeness >= 11) break;
@@ -182,8 +221,8 @@ class Matcher {
       for (const Side::Tie& y : expected_.ties[e]) {
         if (to_found_[y.to] != kNone || !SameTier(x.to, y.to)) continue;
         double& score = scores_[(std::uint64_t{x.to} << 32) | y.to];
-        score += agreement(x.cables, y.cables) + kServerWeight * agreement(x.servers, y.servers);
-        queue_.push({score, Likeness(x.to, y.to), x.to, y.to});
+        score += agreement(x.cables, y.cables) + kSharedWeight * agreement(x.shared, y.shared);
+        queue_.push({TierOf(x.to), score, Likeness(x.to, y.to), x.to, y.to});
       }
     }
   }

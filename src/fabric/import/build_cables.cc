@@ -66,7 +66,7 @@ class CableBuilder {
     FindServers();
     SetStrangersAside();
     if (servers_.empty()) {
-      return Refuse(file_, "TL1434", "no server with a network cable is among the devices",
+      return Refuse(file_, "TL1454", "no server with a network cable is among the devices",
                     node_ ? fmt::format("a {} has {} NICs; check node", node_->name, node_->nics)
                           : "a fabric needs servers and the switches that join them");
     }

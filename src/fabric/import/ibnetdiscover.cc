@@ -57,7 +57,7 @@ class Reader {
 
  private:
   void Malformed(const Scanner& scan, std::string_view form) {
-    words_.LineError(words_.line(), scan.column(), "TL1431",
+    words_.LineError(words_.line(), scan.column(), "TL1451",
                      "the line is not of the form of ibnetdiscover",
                      fmt::format("such as {}", form));
   }
@@ -72,7 +72,7 @@ class Reader {
     current_.reset();
     if (!id || id->empty()) return Malformed(scan, kRecordForm);
     if (subnet_.Find(*id)) {
-      words_.LineError(words_.line(), scan.column(), "TL1432",
+      words_.LineError(words_.line(), scan.column(), "TL1452",
                        fmt::format("{} is described twice", *id),
                        "an id stands for one device; remove one of its records");
       return;
@@ -101,7 +101,7 @@ class Reader {
       return;
     }
     if (*port > ports_) {
-      words_.LineError(words_.line(), 1, "TL1432",
+      words_.LineError(words_.line(), 1, "TL1452",
                        fmt::format("port {} of a device of {} ports", *port, ports_),
                        "ports are counted from 1");
       return;
@@ -117,7 +117,7 @@ class Reader {
     if (x == std::string_view::npos) return std::nullopt;
     const auto rate = InfinibandRate(last.text.substr(0, x + 1), last.text.substr(x + 1));
     if (!rate) {
-      words_.Error(last, "TL1433", fmt::format("'{}' is no speed of InfiniBand", last.text),
+      words_.Error(last, "TL1453", fmt::format("'{}' is no speed of InfiniBand", last.text),
                    "such as 4xHDR, 4xNDR or 4xXDR");
     }
     return rate;

@@ -176,25 +176,25 @@ TEST(Ibnetdiscover, ATemplateTakesTheHcasInTheOrderOfTheirNames) {
 }
 
 TEST(Ibnetdiscover, FaultsOfAFileAreNamedWithTheirPlace) {
-  EXPECT_EQ(Place(FirstProblem(With("\"S-11\"", "\"S-10\""))), "TL1432 13:16");
-  EXPECT_EQ(Place(FirstProblem(With("[2]	\"H-3\"", "[1]	\"H-3\""))), "TL1432 8:5");
-  EXPECT_EQ(Place(FirstProblem(With("[3]	\"S-20\"", "[3]	\"S-10\""))), "TL1432 9:5");
-  EXPECT_EQ(Place(FirstProblem(With("4xNDR", "4xNDX"))), "TL1433 7:44");
-  EXPECT_EQ(Place(FirstProblem(With("[1]	\"H-1\"[1]", "[1]	H-1[1]"))), "TL1431 7:5");
-  EXPECT_EQ(Place(FirstProblem(With("Switch	5", "Switch	2"))), "TL1432 9:1");
-  EXPECT_EQ(Place(FirstProblem(With("Switch	4", "Bridge	4"))), "TL1431 13:7");
+  EXPECT_EQ(Place(FirstProblem(With("\"S-11\"", "\"S-10\""))), "TL1452 13:16");
+  EXPECT_EQ(Place(FirstProblem(With("[2]	\"H-3\"", "[1]	\"H-3\""))), "TL1452 8:5");
+  EXPECT_EQ(Place(FirstProblem(With("[3]	\"S-20\"", "[3]	\"S-10\""))), "TL1452 9:5");
+  EXPECT_EQ(Place(FirstProblem(With("4xNDR", "4xNDX"))), "TL1453 7:44");
+  EXPECT_EQ(Place(FirstProblem(With("[1]	\"H-1\"[1]", "[1]	H-1[1]"))), "TL1451 7:5");
+  EXPECT_EQ(Place(FirstProblem(With("Switch	5", "Switch	2"))), "TL1452 9:1");
+  EXPECT_EQ(Place(FirstProblem(With("Switch	4", "Bridge	4"))), "TL1451 13:7");
 }
 
 TEST(Ibnetdiscover, ATruncatedFileIsRefused) {
   const std::string text = kSmall;
   const Diagnostic problem = FirstProblem(text.substr(0, text.find("Ca	1 \"H-9\"")));
-  EXPECT_EQ(problem.code, "TL1432");
+  EXPECT_EQ(problem.code, "TL1452");
   EXPECT_THAT(problem.message, HasSubstr("H-9"));
   EXPECT_THAT(problem.hint, HasSubstr("complete"));
 }
 
 TEST(Ibnetdiscover, ACableThatOneEndDoesNotListIsRefused) {
-  EXPECT_EQ(Place(FirstProblem(With("[2]	\"S-11\"[3]", "# "))), "TL1432 16:5");
+  EXPECT_EQ(Place(FirstProblem(With("[2]	\"S-11\"[3]", "# "))), "TL1452 16:5");
 }
 
 TEST(Ibnetdiscover, ZeroBytesAndEndlessLinesAreNoText) {
@@ -205,7 +205,7 @@ TEST(Ibnetdiscover, ZeroBytesAndEndlessLinesAreNoText) {
 }
 
 TEST(Ibnetdiscover, AFileWithoutSwitchesHasNoFabric) {
-  EXPECT_EQ(FirstProblem("Ca	1 \"H-1\"		# \"node HCA-1\"\n").code, "TL1434");
+  EXPECT_EQ(FirstProblem("Ca	1 \"H-1\"		# \"node HCA-1\"\n").code, "TL1454");
 }
 
 TEST(Ibnetdiscover, ARealPodHasThePartsCountedFromItsFile) {
@@ -226,7 +226,7 @@ TEST(Ibnetdiscover, ARealPodHasThePartsCountedFromItsFile) {
 TEST(ImportFabric, AnUnknownFileIsToldWhichFormatsAreKnown) {
   const auto imported = ImportFabric("hello\n", "hello.txt");
   ASSERT_FALSE(imported);
-  EXPECT_EQ(imported.error()[0].code, "TL1430");
+  EXPECT_EQ(imported.error()[0].code, "TL1450");
   EXPECT_THAT(imported.error()[0].hint, HasSubstr("ibnetdiscover"));
 }
 

@@ -86,7 +86,7 @@ std::optional<std::uint32_t> Subnet::Find(std::string_view id) const {
 }
 
 void Subnet::Problem(const View& view, const std::string& message, const std::string& hint) {
-  reader_.LineError(view.line, view.column, "TL1432", message, hint);
+  reader_.LineError(view.line, view.column, "TL1452", message, hint);
 }
 
 void Subnet::Connect(CableList::End from, std::string_view remote, std::uint32_t remote_port,

@@ -36,7 +36,7 @@ std::vector<std::string> ReaderNames() {
 }
 
 std::unexpected<Diagnostics> UnknownFormat(const std::string& file, const std::string& format) {
-  auto error = Error("TL1430",
+  auto error = Error("TL1450",
                      format.empty() ? "the file is in no format of fabrics that is known"
                                     : fmt::format("unknown format of fabrics '{}'", format),
                      fmt::format("the formats are {}", fmt::join(ReaderNames(), ", ")));

@@ -1,4 +1,4 @@
-#include "trunkline/scenario/fabric_cost.h"
+#include "trunkline/scenario/collective_times.h"
 
 #include <utility>
 
@@ -8,7 +8,8 @@ namespace trunkline {
 namespace {
 
 Result<Time> TimeOf(const std::shared_ptr<const BuiltFabric>& built, RoutingPolicy routing,
-                    Primitive primitive, const std::string& algorithm, const RunOptions& options) {
+                    Primitive primitive, const std::string& algorithm, Bytes size,
+                    const RunOptions& options) {
   Scenario scenario;
   scenario.cluster.fabric = built;
   scenario.cluster.routing = routing;
@@ -16,7 +17,7 @@ Result<Time> TimeOf(const std::shared_ptr<const BuiltFabric>& built, RoutingPoli
   scenario.cluster.transport_name = "infiniband";
   CollectiveJob job;
   job.primitive = primitive;
-  job.sizes = {kFabricCostBytes};
+  job.sizes = {size};
   job.algorithm = algorithm;
   job.protocol = Protocol::kSimple;
   job.ranks = static_cast<std::uint32_t>(built->fabric.endpoints().size());
@@ -28,17 +29,18 @@ Result<Time> TimeOf(const std::shared_ptr<const BuiltFabric>& built, RoutingPoli
 
 }  // namespace
 
-Result<FabricCost> MeasureFabric(const std::shared_ptr<const BuiltFabric>& built,
-                                 RoutingPolicy routing, ProgressSink* progress,
-                                 const StopToken* stop) {
+Result<CollectiveTimes> TimeCollectives(const std::shared_ptr<const BuiltFabric>& built,
+                                        RoutingPolicy routing, ProgressSink* progress,
+                                        const StopToken* stop) {
   RunOptions options;
   options.progress = progress;
   options.stop = stop;
-  const auto all_to_all = TimeOf(built, routing, Primitive::kAllToAll, "auto", options);
+  const auto all_to_all =
+      TimeOf(built, routing, Primitive::kAllToAll, "auto", kAllToAllBytes, options);
   if (!all_to_all) return std::unexpected(all_to_all.error());
-  const auto ring = TimeOf(built, routing, Primitive::kAllReduce, "ring", options);
+  const auto ring = TimeOf(built, routing, Primitive::kAllReduce, "ring", kRingBytes, options);
   if (!ring) return std::unexpected(ring.error());
-  return FabricCost{*all_to_all, *ring};
+  return CollectiveTimes{*all_to_all, *ring};
 }
 
 }  // namespace trunkline

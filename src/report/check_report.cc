@@ -1,0 +1,183 @@
+#include "trunkline/report/check_report.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "report/empty_run.h"
+#include "report/json_writer.h"
+#include "report/names.h"
+#include "report/table.h"
+
+namespace trunkline {
+namespace {
+
+std::string Oversubscription(double ratio) {
+  return ratio > 0 ? fmt::format("{:.4g}:1", ratio) : "cut off";
+}
+
+std::string SwitchTable(const FabricCheck& check) {
+  Table table({{"switch", Align::kLeft},
+               {"down"},
+               {"up"},
+               {"expected"},
+               {"oversubscription"},
+               {"expected"}});
+  for (const ShortSwitch& one : check.switches) {
+    table.Add({one.name, Grouped(one.cables_down), Grouped(one.cables_up),
+               Grouped(one.cables_up_expected), Oversubscription(one.oversubscription),
+               Oversubscription(one.oversubscription_expected)});
+  }
+  return table.Text("  ");
+}
+
+std::string RailText(const RailCheck& rail) {
+  if (!rail.rails)
+    return "rails: leaves are not of one rail each, so NICs cannot be on a wrong one\n";
+  std::string text = fmt::format("rails: {} of {} NICs are on a leaf of another rail",
+                                 Grouped(static_cast<double>(rail.wrong)),
+                                 Grouped(static_cast<double>(rail.nics)));
+  if (rail.wrong > 0) {
+    text += fmt::format(
+        ";\n  of the traffic between NICs of one rail that a leaf should carry alone, {} ({} of {} "
+        "pairs)\n  crosses spines",
+        Percent(static_cast<double>(rail.pairs_over_spines) / static_cast<double>(rail.pairs)),
+        Grouped(static_cast<double>(rail.pairs_over_spines)),
+        Grouped(static_cast<double>(rail.pairs)));
+  }
+  return text + "\n";
+}
+
+std::string CostText(const CheckCost& cost) {
+  Table table({{"collective", Align::kLeft}, {"found"}, {"as expected"}, {"longer by"}});
+  const auto add = [&](std::string name, Time found, Time mended) {
+    table.Add(
+        {std::move(name), Humanize(found), Humanize(mended), Percent(Ratio(found, mended) - 1)});
+  };
+  add(fmt::format("all_to_all of {}", ToString(kAllToAllBytes)), cost.found.all_to_all,
+      cost.mended.all_to_all);
+  add(fmt::format("all_reduce of {}, ring", ToString(kRingBytes)), cost.found.ring,
+      cost.mended.ring);
+  return "cost over all ranks, server by server, by the flow engine:\n" + table.Text("  ");
+}
+
+std::string CountsText(const FabricCheck& check) {
+  std::map<FabricFinding::Kind, std::size_t> counts;
+  for (const FabricFinding& finding : check.findings) ++counts[finding.kind];
+  std::string text;
+  for (const auto& [kind, count] : counts) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, ToString(kind));
+  }
+  return text;
+}
+
+void WriteTimes(JsonWriter& json, const CollectiveTimes& times) {
+  json.Object([&] {
+    json.Field("all_to_all_s", times.all_to_all);
+    json.Field("ring_s", times.ring);
+  });
+}
+
+void WriteFinding(JsonWriter& json, const FabricFinding& finding) {
+  const auto text = [&](const char* key, const std::string& value) {
+    if (value.empty()) {
+      json.NullField(key);
+    } else {
+      json.Field(key, value);
+    }
+  };
+  json.Field("kind", ToString(finding.kind));
+  json.Field("from", finding.from);
+  text("to", finding.to);
+  text("instead", finding.instead);
+  json.Field("found", finding.found);
+  json.Field("expected", finding.expected);
+  json.Key("ports");
+  json.Values(finding.ports);
+  if (finding.kind == FabricFinding::Kind::kSlowCable) {
+    json.Field("found_Bps", finding.found_rate.bytes_per_second());
+    json.Field("expected_Bps", finding.expected_rate.bytes_per_second());
+  }
+  json.Field("text", Describe(finding));
+}
+
+void WriteSwitch(JsonWriter& json, const ShortSwitch& one) {
+  const auto ratio = [&](const char* key, double value) {
+    if (value > 0) {
+      json.Field(key, value);
+    } else {
+      json.NullField(key);
+    }
+  };
+  json.Field("name", one.name);
+  json.Field("cables_down", one.cables_down);
+  json.Field("cables_up", one.cables_up);
+  json.Field("cables_up_expected", one.cables_up_expected);
+  ratio("oversubscription", one.oversubscription);
+  ratio("oversubscription_expected", one.oversubscription_expected);
+}
+
+}  // namespace
+
+std::string RenderCheckText(const BuiltFabric& built, const FabricCheck& check,
+                            const std::optional<CheckCost>& cost) {
+  std::string text = fmt::format("{}: {}\n", built.kind, Printable(built.summary));
+  for (const std::string& note : built.notes) text += fmt::format("note: {}\n", Printable(note));
+  text += Wrap("expected: " + check.expectation, "", 100) + "\n";
+  if (check.findings.empty()) {
+    text += "nothing is missing, too many, mis-cabled, slow or on a wrong rail\n";
+  } else {
+    text += fmt::format("found: {}\n", CountsText(check));
+    for (const FabricFinding& finding : check.findings) {
+      text += fmt::format("  {}\n", Printable(Describe(finding)));
+    }
+  }
+  if (!check.switches.empty()) {
+    text += fmt::format("\n{} of {} switches have other uplinks than expected:\n{}",
+                        check.switches.size(), check.switches_with_uplinks, SwitchTable(check));
+  }
+  text += "\n" + RailText(check.rail);
+  if (cost) text += "\n" + CostText(*cost);
+  return text;
+}
+
+std::string RenderCheckJson(const BuiltFabric& built, const FabricCheck& check,
+                            const std::optional<CheckCost>& cost) {
+  JsonWriter json(1);
+  json.BeginObject();
+  WriteEmptyRun(json, built.notes);
+  json.Field("kind", built.kind);
+  json.Field("summary", built.summary);
+  json.Field("expectation", check.expectation);
+  json.Key("findings");
+  json.Objects(check.findings, [&](const FabricFinding& f) { WriteFinding(json, f); });
+  json.Key("switches");
+  json.Objects(check.switches, [&](const ShortSwitch& one) { WriteSwitch(json, one); });
+  json.Field("switches_with_uplinks", check.switches_with_uplinks);
+  json.Key("rails");
+  json.Object([&] {
+    json.Field("found", check.rail.rails);
+    json.Field("nics", check.rail.nics);
+    json.Field("wrong", check.rail.wrong);
+    json.Field("pairs", check.rail.pairs);
+    json.Field("pairs_over_spines", check.rail.pairs_over_spines);
+  });
+  json.Key("cost");
+  if (cost) {
+    json.Object([&] {
+      json.Field("all_to_all_bytes", kAllToAllBytes);
+      json.Field("ring_bytes", kRingBytes);
+      json.Key("found");
+      WriteTimes(json, cost->found);
+      json.Key("mended");
+      WriteTimes(json, cost->mended);
+    });
+  } else {
+    json.Null();
+  }
+  json.EndObject();
+  return std::move(json).Take() + "\n";
+}
+
+}  // namespace trunkline
