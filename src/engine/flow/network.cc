@@ -49,7 +49,13 @@ FlowRate LoneRate(std::span<const FlowHop> hops, std::span<const Rate> capacitie
                   Rate route_limit) {
   Uint128 lone = static_cast<Uint128>(route_limit.bits_per_second()) << FlowRate::kFractionBits;
   for (const FlowHop& hop : hops) {
-    lone = std::min(lone, FlowNetwork::Units(capacities[hop.resource]) / hop.weight);
+    const Rate capacity = capacities[hop.resource];
+    // Spares most hops a division of 128 bits.
+    const Uint128 of_hop = hop.weight == FlowHop::kOne
+                               ? static_cast<Uint128>(capacity.bits_per_second())
+                                     << FlowRate::kFractionBits
+                               : FlowNetwork::Units(capacity) / hop.weight;
+    lone = std::min(lone, of_hop);
   }
   return {static_cast<std::uint64_t>(std::min<Uint128>(lone, INT64_MAX))};
 }
@@ -256,6 +262,7 @@ void FlowNetwork::MarkChanged(std::uint32_t index) {
   if (bundles_[index].changed) return;
   bundles_[index].changed = true;
   changed_.push_back(index);
+  Settle(index);
 }
 
 // --- Ends ---------------------------------------------------------------------------------------
@@ -301,12 +308,9 @@ void FlowNetwork::Solve(Time now) {
   if (!dirty_.empty()) ++solves_;
   now_ = now;
   for (const std::uint32_t index : dirty_) {
-    Resource& resource = resources_[index];
-    resource.dirty = false;
+    resources_[index].dirty = false;
     const std::uint64_t level = Examine(index, 0);
-    if (level == kNone) continue;
-    Await(index, level);
-    resource.known = true;
+    if (level != kNone) AwaitKnown(index, level);
   }
   dirty_.clear();
   while (!pending_.empty()) {
@@ -317,11 +321,9 @@ void FlowNetwork::Solve(Time now) {
     if (resource.queued != next.level) continue;
     const std::uint64_t level = resource.known ? next.level : Examine(next.resource, next.level);
     resource.queued = kNone;
-    resource.known = false;
     if (level == kNone) continue;
     if (!pending_.empty() && pending_.front().level < level) {
-      Await(next.resource, level);
-      resource.known = true;
+      AwaitKnown(next.resource, level);
     } else {
       Hold(next.resource, level);
     }
@@ -336,8 +338,17 @@ void FlowNetwork::Solve(Time now) {
 void FlowNetwork::Await(std::uint32_t index, std::uint64_t level) {
   Resource& resource = resources_[index];
   resource.known = false;
-  if (resource.queued <= level) return;
-  resource.queued = level;
+  if (level < resource.queued) Queue(index, level);
+}
+
+void FlowNetwork::AwaitKnown(std::uint32_t index, std::uint64_t level) {
+  resources_[index].known = true;
+  Queue(index, level);
+}
+
+// An entry of before no longer counts.
+void FlowNetwork::Queue(std::uint32_t index, std::uint64_t level) {
+  resources_[index].queued = level;
   pending_.push_back({level, index});
   std::ranges::push_heap(pending_, std::greater{});
 }
@@ -455,6 +466,8 @@ void FlowNetwork::Release(std::uint32_t index) {
     const Share& share = shares_[active.bundle];
     if (share.cap == Cap::Held(level)) Change(active, Cap::Limit(share.limit), level);
   }
+  // By the mark that Hold sets, they are among the others as before.
+  if (resource.mark != level) Recount(resource, resource.mark);
 }
 
 // Holds the flows of the resource that would pass `level`.
@@ -475,13 +488,12 @@ void FlowNetwork::Hold(std::uint32_t index, std::uint64_t level) {
 // at again, from `await` or their level on.
 void FlowNetwork::Change(const Active& active, Cap cap, std::uint64_t await) {
   const std::uint32_t index = active.bundle;
-  Settle(index);
   MarkChanged(index);
   Share& share = shares_[index];
   const Cap before = std::exchange(share.cap, cap);
   for (const Hop& hop : hops(bundles_[index])) {
     Resource& other = resources_[hop.resource];
-    if (!other.counts() || &hop == &hops_[active.hop]) continue;
+    if (&hop == &hops_[active.hop] || !other.counts()) continue;
     const std::uint64_t weight = other.active[hop.position].weight;
     other.Exclude(before, weight);
     other.Include(share, weight);

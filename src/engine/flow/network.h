@@ -206,6 +206,8 @@ class FlowNetwork {
   void MarkDirty(std::uint32_t resource);
   void Await(std::uint32_t resource, std::uint64_t level);
   std::uint64_t Examine(std::uint32_t index, std::uint64_t at_least);
+  void AwaitKnown(std::uint32_t index, std::uint64_t level);
+  void Queue(std::uint32_t index, std::uint64_t level);
   [[nodiscard]] std::uint64_t LevelOf(Resource& resource, std::uint64_t at_least);
   [[nodiscard]] static std::optional<std::uint64_t> LikelyLevel(const Resource& resource);
   void Recount(Resource& resource, std::uint64_t mark);
