@@ -18,9 +18,9 @@ int FabricBill(const FabricCommand& command, std::span<const std::string> words)
     return kExitUsage;
   }
   const BuiltFabric& built = *subject->built;
-  const FabricAnalysis analysis = Analyse(built);
-  const FabricCost cost = CostFabric(built, *prices, analysis.bisection.lower);
-  PrintResult(command.json ? RenderFabricJson(built, analysis, nullptr, &cost)
+  const Bisection bisection = built.bisection ? *built.bisection : BoundBisection(built.fabric);
+  const FabricCost cost = CostFabric(built, *prices, bisection.lower);
+  PrintResult(command.json ? RenderFabricJson(built, Analyse(built), nullptr, &cost)
                            : RenderCostText(built, cost));
   return kExitDone;
 }

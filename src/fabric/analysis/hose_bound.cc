@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/network_paths.h"
 #include "trunkline/fabric/route.h"
 
 namespace trunkline {
@@ -23,23 +22,28 @@ struct EndClass {
 };
 using Rail = std::vector<EndClass>;
 
-std::vector<Rail> FindRails(const Fabric& fabric, const NetworkPaths& network) {
-  std::map<std::uint32_t, std::map<std::uint32_t, EndClass>> rails;
+std::vector<Rail> FindRails(const Fabric& fabric) {
+  std::map<std::uint32_t, std::map<std::vector<DeviceId>, EndClass>> rails;
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
-    if (!network.attached(DeviceId(i))) continue;
+    const Device& device = fabric.device(DeviceId(i));
+    if (device.kind != DeviceKind::kNic && device.kind != DeviceKind::kHost) continue;
     double rate = 0;
+    std::vector<DeviceId> joined;
     for (LinkId link : fabric.out(DeviceId(i))) {
       if (fabric.link(link).kind != LinkKind::kNetwork) continue;
       rate += static_cast<double>(fabric.link(link).rate.bits_per_second());
+      joined.push_back(fabric.link(link).to);
     }
-    EndClass& like = rails[fabric.device(DeviceId(i)).local][network.destination(DeviceId(i))];
+    if (joined.empty()) continue;
+    std::ranges::sort(joined);
+    EndClass& like = rails[device.local][joined];
     like.rate = like.ends.empty() ? rate : std::min(like.rate, rate);
     like.ends.push_back(DeviceId(i));
   }
   std::vector<Rail> found;
   for (auto& [index, classes] : rails) {
     Rail& rail = found.emplace_back();
-    for (auto& [destination, like] : classes) rail.push_back(std::move(like));
+    for (auto& [joined, like] : classes) rail.push_back(std::move(like));
   }
   return found;
 }
@@ -121,8 +125,7 @@ double SlowestHalf(const Rail& rail, std::size_t half) {
 }  // namespace
 
 std::optional<Rate> HoseBound(const Fabric& fabric) {
-  const NetworkPaths network(fabric);
-  std::vector<Rail> rails = FindRails(fabric, network);
+  std::vector<Rail> rails = FindRails(fabric);
   double pairs = 0;
   for (const Rail& rail : rails) {
     pairs += static_cast<double>(rail.size()) * static_cast<double>(rail.size());
