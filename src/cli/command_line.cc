@@ -133,9 +133,9 @@ void DefineCollective(CLI::App& root, CollectiveCommand& collective, CollectiveF
 
 void DefineFabric(CLI::App& root, FabricCommand& fabric) {
   CLI::App& app = *root.add_subcommand("fabric", "Build a fabric and measure it");
-  app.add_option(
-         "arguments", fabric.arguments,
-         "[show|analyse|path|cost|compare] SPEC…; SPEC is a scenario file or kind:key=value,…")
+  app.add_option("arguments", fabric.arguments,
+                 "[show|analyse|path|cost|compare|advise] SPEC…; SPEC is a scenario file or "
+                 "kind:key=value,…")
       ->required();
   AddSet(app, fabric.assignments);
   for (const FabricOption& option : kFabricOptions) {
@@ -144,6 +144,7 @@ void DefineFabric(CLI::App& root, FabricCommand& fabric) {
         [&fabric, &option](const std::string& value) { fabric.options[option.flag] = value; },
         fmt::format("{} ({})", option.help, option.verbs));
   }
+  app.add_flag("-q,--quiet", fabric.quiet, "No progress on stderr");
   app.add_flag("--json", fabric.json, "Print one JSON document instead of text");
   app.footer(
       "Examples:\n"
@@ -152,7 +153,8 @@ void DefineFabric(CLI::App& root, FabricCommand& fabric) {
       "  trunkline fabric analyse tree:arity=[8,4],taper=[3]\n"
       "  trunkline fabric cost rail-optimized:node=dgx-h100,nodes=128 --prices ndr-2024\n"
       "  trunkline fabric path rail-optimized:node=dgx-h100,nodes=128,radix=64 gpu:0/3 gpu:17/5\n"
-      "  trunkline fabric compare fat-tree:k=16 clos:nodes=1024,radix=32,oversubscription=2\n");
+      "  trunkline fabric compare fat-tree:k=8 clos:nodes=128,radix=16,oversubscription=2\n"
+      "  trunkline fabric advise --gpus 256 --node dgx-h100 --radix 32 --budget 5M\n");
 }
 
 void DefineCatalog(CLI::App& root, CatalogCommand& catalog) {

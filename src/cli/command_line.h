@@ -54,6 +54,7 @@ struct FabricCommand {
   std::vector<Assignment> assignments;
   std::map<std::string, std::string> options;  // flags of single verbs, as given
   bool json = false;
+  bool quiet = false;
 };
 
 struct CatalogCommand {

@@ -19,7 +19,7 @@ struct Verb {
   std::size_t most;
   const char* usage;
   int (*run)(const FabricCommand& command, std::span<const std::string> words);
-  std::array<std::string_view, 5> options = {};  // of kFabricOptions
+  std::array<std::string_view, 8> options = {};  // of kFabricOptions
 };
 constexpr std::array kVerbs = {
     Verb{"show", 1, 1, "trunkline fabric [show] SPEC", FabricShow},
@@ -27,10 +27,21 @@ constexpr std::array kVerbs = {
     Verb{"path", 3, 3, "trunkline fabric path SPEC gpu:0/3 gpu:17/5", FabricPath},
     Verb{"cost", 1, 1, "trunkline fabric cost SPEC --prices FILE", FabricBill, {"--prices"}},
     Verb{"check", 1, 1, "trunkline fabric check SPEC --expect SPEC", FabricCheckVerb, {"--expect"}},
-    Verb{"compare", 2, 16, "trunkline fabric compare SPEC SPEC…", FabricCompare},
+    Verb{"advise",
+         0,
+         0,
+         "trunkline fabric advise --gpus 2048 --node dgx-h100 --radix 64 --budget 50M",
+         FabricAdvise,
+         {"--gpus", "--node", "--radix", "--budget", "--mix", "--scenario", "--prices"}},
+    Verb{"compare",
+         2,
+         16,
+         "trunkline fabric compare SPEC SPEC… --prices FILE",
+         FabricCompare,
+         {"--prices"}},
 };
 // Named by the contract of the command line; refused until they exist.
-constexpr std::array kLaterVerbs = {"advise", "import", "export"};
+constexpr std::array kLaterVerbs = {"import", "export"};
 
 int Refuse(const char* code, const std::string& message, const std::string& hint) {
   PrintDiagnostics(Error(code, message, hint).error());

@@ -26,7 +26,14 @@ struct FabricOption {
 inline constexpr std::array kFabricOptions = {
     FabricOption{"--expect", "check",
                  "What should be there: a fabric in any form that SPEC can take"},
-    FabricOption{"--prices", "cost", "A price list of `catalog prices`, or a file in that form"},
+    FabricOption{"--prices", "cost, compare, advise",
+                 "A price list of `catalog prices`, or a file in that form"},
+    FabricOption{"--gpus", "advise", "GPUs to join"},
+    FabricOption{"--node", "advise", "The servers they are in, dgx-h100 if left out"},
+    FabricOption{"--radix", "advise", "Ports of a switch, 64 if left out"},
+    FabricOption{"--budget", "advise", "The most to spend: 800k, 50M, 1.2G"},
+    FabricOption{"--mix", "advise", "Weights of the work: allreduce=0.7,alltoall=0.3"},
+    FabricOption{"--scenario", "advise", "Its workload instead, as one step"},
 };
 
 // What a verb is to work on: what was built, and how it is routed.
@@ -54,5 +61,6 @@ int FabricPath(const FabricCommand& command, std::span<const std::string> words)
 int FabricBill(const FabricCommand& command, std::span<const std::string> words);
 int FabricCheckVerb(const FabricCommand& command, std::span<const std::string> words);
 int FabricCompare(const FabricCommand& command, std::span<const std::string> words);
+int FabricAdvise(const FabricCommand& command, std::span<const std::string> words);
 
 }  // namespace trunkline

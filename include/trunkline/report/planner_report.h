@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trunkline/planner/advise.h"
+
+// What `trunkline fabric compare` and `advise` print. Pure functions; texts end with a newline.
+namespace trunkline {
+
+// One column a fabric.
+[[nodiscard]] std::string RenderComparisonText(const std::vector<FabricTrial>& trials);
+// `fabrics`: each as `trunkline fabric --json` has it, then `trials` with the times.
+[[nodiscard]] std::string RenderComparisonJson(const std::vector<FabricTrial>& trials);
+
+[[nodiscard]] std::string RenderAdviceText(const AdviceRequest& request, const Advice& advice);
+[[nodiscard]] std::string RenderAdviceJson(const AdviceRequest& request, const Advice& advice);
+
+}  // namespace trunkline

@@ -1,0 +1,175 @@
+#include "trunkline/planner/advise.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "planner/candidates.h"
+#include "trunkline/fabric/catalog.h"
+
+namespace trunkline {
+namespace {
+
+// The time of one kind of work on every candidate that ran it, over the least.
+class Relative {
+ public:
+  explicit Relative(std::optional<TrialTime> FabricTrial::* time) : time_(time) {}
+
+  void Note(const FabricTrial& trial) {
+    if (!(trial.*time_)) return;
+    const double seconds = (trial.*time_)->time.seconds();
+    if (seconds > 0 && (least_ == 0 || seconds < least_)) least_ = seconds;
+  }
+  [[nodiscard]] std::optional<double> Of(const FabricTrial& trial) const {
+    if (!(trial.*time_) || least_ == 0) return std::nullopt;
+    return (trial.*time_)->time.seconds() / least_;
+  }
+
+ private:
+  std::optional<TrialTime> FabricTrial::* time_;
+  double least_ = 0;
+};
+
+struct Scales {
+  Relative all_reduce{&FabricTrial::all_reduce};
+  Relative all_to_all{&FabricTrial::all_to_all};
+  Relative step{&FabricTrial::step};
+};
+
+std::optional<double> SlowdownOf(const FabricTrial& trial, const AdviceRequest& request,
+                                 const Scales& scales) {
+  if (request.trial.step != nullptr) return scales.step.Of(trial);
+  const auto reduce = scales.all_reduce.Of(trial);
+  const auto exchange = scales.all_to_all.Of(trial);
+  if ((request.all_reduce > 0 && !reduce) || (request.all_to_all > 0 && !exchange)) {
+    return std::nullopt;
+  }
+  return (request.all_reduce * reduce.value_or(0) + request.all_to_all * exchange.value_or(0)) /
+         (request.all_reduce + request.all_to_all);
+}
+
+// Smaller is better: what runs at all, within the budget, then time in steps, then price.
+auto RankOf(const Candidate& candidate) {
+  const double slowdown = candidate.slowdown.value_or(HUGE_VAL);
+  return std::tuple(!candidate.trial, !candidate.slowdown, !candidate.within_budget,
+                    std::floor(std::log(slowdown) / std::log1p(Advice::kTie)),
+                    candidate.trial ? candidate.trial->cost.price() : 0);
+}
+
+std::string Than(double ratio, const char* more, const char* less) {
+  if (std::abs(ratio - 1) < 0.005) return "";
+  return ratio > 1 ? fmt::format("{:.0f} % {}", (ratio - 1) * 100, more)
+                   : fmt::format("{:.0f} % {}", (1 - ratio) * 100, less);
+}
+
+// Against the fastest of all that run.
+std::string ReasonFor(const Candidate& candidate, const Candidate& fastest, const Scales& scales,
+                      const AdviceRequest& request) {
+  if (!candidate.trial) return candidate.refusal;
+  if (!candidate.slowdown) {
+    return candidate.trial->troubles.empty() ? "the work does not run on it"
+                                             : candidate.trial->troubles.front();
+  }
+  std::vector<std::string> parts;
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) parts.push_back(text);
+  };
+  if (&candidate == &fastest) {
+    add("the fastest");
+  } else {
+    for (const auto& [name, scale] :
+         {std::pair("AllReduce", &scales.all_reduce), std::pair("AllToAll", &scales.all_to_all),
+          std::pair("the step", &scales.step)}) {
+      const auto ratio = scale->Of(*candidate.trial);
+      if (ratio && *ratio >= 1 + Advice::kTie) {
+        add(fmt::format("{} takes {:.2f} times as long", name, *ratio));
+      }
+    }
+    if (parts.empty()) add("as fast as the fastest");
+    const double price = candidate.trial->cost.price() / fastest.trial->cost.price();
+    add(Than(price, "dearer than the fastest", "cheaper than the fastest"));
+  }
+  if (!candidate.within_budget) {
+    add(fmt::format("over the budget by {:.1f} %",
+                    (candidate.trial->cost.price() / *request.budget - 1) * 100));
+  }
+  if (!candidate.trial->cost.unpriced.empty()) add("its price leaves parts out");
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+Candidate Try(const CandidateFabric& fabric, const AdviceRequest& request) {
+  Candidate candidate{.kind = fabric.kind,
+                      .spec = fabric.spec,
+                      .trial = {},
+                      .refusal = fabric.refusal,
+                      .slowdown = {},
+                      .reason = {},
+                      .suits = fabric.suits,
+                      .fails_at = fabric.fails_at};
+  if (!candidate.refusal.empty()) return candidate;
+  auto spec = ParseFabricSpec(fabric.spec);
+  auto built = spec ? BuildFabric(*spec) : std::unexpected(std::move(spec.error()));
+  if (!built) {
+    const Diagnostic& problem = built.error().front();
+    candidate.refusal = problem.message + (problem.hint.empty() ? "" : ": " + problem.hint);
+    return candidate;
+  }
+  candidate.trial = TryFabric(fabric.spec, std::make_shared<const BuiltFabric>(*std::move(built)),
+                              RoutingPolicy::kAdaptive, request.trial);
+  candidate.within_budget = !request.budget || candidate.trial->cost.price() <= *request.budget;
+  return candidate;
+}
+
+Result<void> Check(const AdviceRequest& request, const NodeTemplate& node) {
+  const std::uint32_t per_node = std::max(1U, node.gpus);
+  if (request.gpus == 0 || request.gpus % per_node != 0 || request.gpus == per_node) {
+    const std::uint32_t nodes = std::max(2U, (request.gpus + per_node - 1) / per_node);
+    return Error(
+        "TL1432",
+        fmt::format("{} GPUs are no two or more whole {} of {}", request.gpus, node.name, per_node),
+        fmt::format("ask for {}, say", nodes * per_node));
+  }
+  const bool weighted = request.all_reduce >= 0 && request.all_to_all >= 0 &&
+                        request.all_reduce + request.all_to_all > 0;
+  if (!weighted) {
+    return Error("TL1432", "the mix weighs nothing", "give one collective a weight above 0");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Advice> AdviseFabric(const AdviceRequest& request) {
+  const auto node = FindNodeTemplate(request.node);
+  if (!node) return std::unexpected(node.error());
+  if (auto checked = Check(request, *node); !checked) return std::unexpected(checked.error());
+  AdviceRequest asked = request;
+  asked.trial.collectives = request.trial.step == nullptr;
+  Advice advice;
+  Scales scales;
+  for (const CandidateFabric& fabric : CandidatesFor(request, *node)) {
+    advice.candidates.push_back(Try(fabric, asked));
+    const auto& trial = advice.candidates.back().trial;
+    if (!trial) continue;
+    scales.all_reduce.Note(*trial);
+    scales.all_to_all.Note(*trial);
+    scales.step.Note(*trial);
+    advice.stopped |= trial->stopped;
+    if (advice.stopped) return advice;
+  }
+  for (Candidate& candidate : advice.candidates) {
+    if (candidate.trial) candidate.slowdown = SlowdownOf(*candidate.trial, asked, scales);
+  }
+  std::ranges::stable_sort(advice.candidates, {}, RankOf);
+  const auto fastest = std::ranges::min_element(
+      advice.candidates, {}, [](const Candidate& one) { return one.slowdown.value_or(HUGE_VAL); });
+  for (Candidate& candidate : advice.candidates) {
+    candidate.reason = ReasonFor(candidate, *fastest, scales, asked);
+  }
+  return advice;
+}
+
+}  // namespace trunkline

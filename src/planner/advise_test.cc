@@ -1,0 +1,93 @@
+#include "trunkline/planner/advise.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace trunkline {
+namespace {
+
+using ::testing::HasSubstr;
+
+AdviceRequest Request(std::uint32_t gpus) {
+  AdviceRequest request;
+  request.gpus = gpus;
+  request.node = "dgx-h100";
+  request.radix = 16;
+  auto prices = FindPriceList(kDefaultPrices);
+  EXPECT_TRUE(prices.has_value());
+  request.trial.prices = prices.value_or(PriceList());
+  request.trial.size = Bytes(1 << 26);
+  return request;
+}
+
+const Candidate* Find(const Advice& advice, const std::string& kind) {
+  const auto found = std::ranges::find(advice.candidates, kind, &Candidate::kind);
+  return found == advice.candidates.end() ? nullptr : &*found;
+}
+
+TEST(Advice, PutsWhatHalvesTheUplinksLastForAllToAll) {
+  AdviceRequest request = Request(128);
+  request.all_reduce = 0;
+  request.all_to_all = 1;
+  const auto advice = AdviseFabric(request);
+  ASSERT_TRUE(advice.has_value());
+  const Candidate* whole = Find(*advice, "Clos, non-blocking");
+  const Candidate* half = Find(*advice, "Clos, 2:1 oversubscribed");
+  ASSERT_TRUE(whole != nullptr && half != nullptr && whole->slowdown && half->slowdown);
+  // Of the 15 other nodes, all but those of its leaf are beyond the uplinks.
+  EXPECT_GT(*half->slowdown, 1.5 * *whole->slowdown);
+  EXPECT_LT(half->trial->cost.price(), whole->trial->cost.price());
+  EXPECT_GT(half - whole, 0);
+  EXPECT_THAT(half->reason, HasSubstr("AllToAll takes"));
+}
+
+TEST(Advice, PutsWhatIsOverTheBudgetAfterWhatIsNot) {
+  AdviceRequest request = Request(64);
+  const auto free = AdviseFabric(request);
+  ASSERT_TRUE(free.has_value());
+  double least = HUGE_VAL;
+  double most = 0;
+  for (const Candidate& candidate : free->candidates) {
+    if (!candidate.trial) continue;
+    least = std::min(least, candidate.trial->cost.price());
+    most = std::max(most, candidate.trial->cost.price());
+  }
+  ASSERT_LT(least, most);
+  request.budget = (least + most) / 2;
+  const auto bounded = AdviseFabric(request);
+  ASSERT_TRUE(bounded.has_value());
+  bool over = false;
+  for (const Candidate& candidate : bounded->candidates) {
+    if (!candidate.trial || !candidate.slowdown) continue;
+    EXPECT_FALSE(over && candidate.within_budget);
+    over |= !candidate.within_budget;
+    EXPECT_EQ(candidate.within_budget, candidate.trial->cost.price() <= *request.budget);
+  }
+  EXPECT_TRUE(over);
+}
+
+TEST(Advice, NamesTheGpusThatFillNodes) {
+  const auto advice = AdviseFabric(Request(100));
+  ASSERT_FALSE(advice.has_value());
+  EXPECT_EQ(advice.error()[0].code, "TL1432");
+  EXPECT_THAT(advice.error()[0].hint, HasSubstr("104"));
+  EXPECT_FALSE(AdviseFabric(Request(8)).has_value());
+}
+
+TEST(Advice, SaysWhyAKindIsNotTried) {
+  AdviceRequest request = Request(64);
+  request.radix = 64;  // one dragonfly group of 512 NICs holds all
+  request.trial.collectives = true;
+  const auto advice = AdviseFabric(request);
+  ASSERT_TRUE(advice.has_value());
+  const Candidate* dragonfly = Find(*advice, "dragonfly");
+  ASSERT_NE(dragonfly, nullptr);
+  EXPECT_FALSE(dragonfly->trial.has_value());
+  EXPECT_THAT(dragonfly->reason, HasSubstr("one group"));
+}
+
+}  // namespace
+}  // namespace trunkline

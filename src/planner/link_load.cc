@@ -1,0 +1,72 @@
+#include "planner/link_load.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "trunkline/base/random.h"
+#include "trunkline/fabric/fabric.h"
+
+namespace trunkline {
+namespace {
+
+constexpr std::uint64_t kMostRoutes = 2'000'000;
+constexpr std::uint64_t kRoundStream = 0x726f756e6473;  // "rounds"
+
+class Loads {
+ public:
+  explicit Loads(const Router& router)
+      : router_(router), finder_(router), load_(router.fabric().resource_count(), 0) {}
+
+  Result<void> Send(DeviceId src, DeviceId dst) {
+    const auto route = finder_.Find(src, dst, 0);
+    if (!route) return std::unexpected(route.error());
+    for (const Hop& hop : (*route)->hops) load_[Index(hop.resource)] += hop.weight;
+    return {};
+  }
+
+  // Of one byte sent by each `Send`: the seconds that the busiest link takes, and which it is.
+  [[nodiscard]] std::pair<double, ResourceId> Worst() const {
+    std::pair<double, ResourceId> worst{0, ResourceId{}};
+    for (std::size_t i = 0; i < load_.size(); ++i) {
+      if (load_[i] == 0) continue;
+      const double seconds = load_[i] / router_.capacity(ResourceId(i)).bytes_per_second();
+      if (seconds > worst.first) worst = {seconds, ResourceId(i)};
+    }
+    return worst;
+  }
+
+ private:
+  const Router& router_;
+  RouteFinder finder_;
+  std::vector<double> load_;
+};
+
+}  // namespace
+
+Result<LinkLoad> LinkLoadTime(const Router& router, Bytes bytes) {
+  const auto endpoints = router.fabric().endpoints();
+  const std::uint64_t n = endpoints.size();
+  LinkLoad answer{.time = {}, .all_rounds = n < 2 ? 0 : n - 1};
+  if (answer.all_rounds == 0) return answer;
+  answer.rounds = std::clamp<std::uint64_t>(kMostRoutes / n, 1, answer.all_rounds);
+  Loads loads(router);
+  for (std::uint64_t round = 0; round < answer.rounds; ++round) {
+    // One shift from each of as many stretches of all shifts.
+    const std::uint64_t first = round * answer.all_rounds / answer.rounds;
+    const std::uint64_t next = (round + 1) * answer.all_rounds / answer.rounds;
+    const std::uint64_t shift = 1 + first + Below(Draw(1, kRoundStream, round), next - first);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const auto sent = loads.Send(endpoints[i], endpoints[(i + shift) % n]);
+      if (!sent) return std::unexpected(sent.error());
+    }
+  }
+  const double scale = static_cast<double>(answer.all_rounds) / static_cast<double>(answer.rounds);
+  const auto [seconds_a_byte, busiest] = loads.Worst();
+  answer.time = Time::FromSeconds(seconds_a_byte * scale * static_cast<double>(bytes.count()) /
+                                  static_cast<double>(n));
+  answer.busiest = busiest;
+  return answer;
+}
+
+}  // namespace trunkline

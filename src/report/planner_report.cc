@@ -1,0 +1,234 @@
+#include "trunkline/report/planner_report.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "report/cost_report.h"
+#include "report/json_writer.h"
+#include "report/table.h"
+#include "trunkline/report/fabric_report.h"
+
+namespace trunkline {
+namespace {
+
+std::string Count(std::uint64_t count) { return Grouped(static_cast<double>(count)); }
+
+// A, B, …: specs are too long for the head of a column.
+std::string Letter(std::size_t i) { return std::string(1, static_cast<char>('A' + i)); }
+
+std::string BisectionOf(const FabricTrial& trial) {
+  const Bisection& bisection = trial.analysis.bisection;
+  if (bisection.lower == Rate()) return fmt::format("at most {}", Humanize(bisection.upper));
+  return (bisection.lower == bisection.upper ? "" : ">= ") + Humanize(bisection.lower);
+}
+
+std::string TimeOf(const std::optional<TrialTime>& time) {
+  return time ? Humanize(time->time) : "-";
+}
+
+std::string MoneyOr(const std::optional<double>& amount, const std::string& currency) {
+  return amount ? Money(*amount, currency) : "-";
+}
+
+void WriteTime(JsonWriter& json, const std::string& key, const std::optional<TrialTime>& time) {
+  if (time) {
+    json.Field(key + "_s", time->time);
+    json.Field(key + "_how", time->how);
+  } else {
+    json.NullField(key + "_s");
+    json.NullField(key + "_how");
+  }
+}
+
+void WriteTrial(JsonWriter& json, const FabricTrial& trial) {
+  json.Field("fabric", trial.name);
+  json.Field("routing", ToString(trial.routing));
+  WriteTime(json, "all_reduce", trial.all_reduce);
+  WriteTime(json, "all_to_all", trial.all_to_all);
+  WriteTime(json, "step", trial.step);
+  json.Key("troubles");
+  json.Values(trial.troubles);
+}
+
+std::uint64_t SwitchesOf(const FabricTrial& trial) {
+  std::uint64_t switches = 0;
+  for (const TierSummary& tier : trial.analysis.counts.tiers) switches += tier.switches;
+  return switches;
+}
+
+// A line of the comparison: its name and what stands in each fabric's column.
+struct Measure {
+  const char* name;
+  std::function<std::string(const FabricTrial&)> of;
+};
+
+std::vector<Measure> Measures() {
+  using Trial = const FabricTrial&;
+  return {
+      {"nodes", [](Trial t) { return Count(t.analysis.counts.nodes); }},
+      {"NICs", [](Trial t) { return Count(t.analysis.counts.nics); }},
+      {"switches", [](Trial t) { return Count(SwitchesOf(t)); }},
+      {"tiers", [](Trial t) { return fmt::to_string(t.analysis.counts.tiers.size()); }},
+      {"cables to NICs", [](Trial t) { return Count(t.analysis.counts.host_cables); }},
+      {"cables between", [](Trial t) { return Count(t.analysis.counts.switch_cables); }},
+      {"oversubscription",
+       [](Trial t) { return fmt::format("{:.4g}:1", t.analysis.counts.oversubscription); }},
+      {"bisection", BisectionOf},
+      {"diameter", [](Trial t) { return fmt::to_string(t.analysis.hops.diameter_switches); }},
+      {"mean switches",
+       [](Trial t) { return fmt::format("{:.4g}", t.analysis.hops.mean_switches); }},
+      {"price", [](Trial t) { return Money(t.cost.price(), t.cost.currency); }},
+      {"per GPU", [](Trial t) { return MoneyOr(t.cost.per_end(), t.cost.currency); }},
+      {"per GB/s of bisection",
+       [](Trial t) { return MoneyOr(t.cost.per_gigabyte_of_bisection(), t.cost.currency); }},
+      {"power", [](Trial t) { return fmt::format("{:.4g} kW", t.cost.watts / 1e3); }},
+      {"AllReduce of 1 GiB", [](Trial t) { return TimeOf(t.all_reduce); }},
+      {"AllToAll of 1 GiB", [](Trial t) { return TimeOf(t.all_to_all); }},
+      {"the step", [](Trial t) { return TimeOf(t.step); }},
+  };
+}
+
+std::string NotesOf(const FabricTrial& trial) {
+  std::string text;
+  for (const auto& [name, time] :
+       {std::pair("AllReduce", &trial.all_reduce), std::pair("AllToAll", &trial.all_to_all),
+        std::pair("step", &trial.step)}) {
+    if (*time) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", name, (*time)->how);
+  }
+  for (const std::string& trouble : trial.troubles) {
+    text += fmt::format("{}{}", text.empty() ? "" : "; ", trouble);
+  }
+  for (const std::string& part : trial.cost.unpriced) {
+    text += fmt::format("{}not priced: {}", text.empty() ? "" : "; ", part);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string RenderComparisonText(const std::vector<FabricTrial>& trials) {
+  std::string text;
+  std::vector<Table::Column> columns = {{"", Align::kLeft}};
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    text += fmt::format("{}: {}\n", Letter(i), Printable(trials[i].name));
+    columns.push_back({Letter(i)});
+  }
+  Table table(std::move(columns));
+  for (const Measure& measure : Measures()) {
+    std::vector<std::string> cells = {measure.name};
+    bool any = false;
+    for (const FabricTrial& trial : trials) {
+      cells.push_back(measure.of(trial));
+      any |= cells.back() != "-";
+    }
+    if (any) table.Add(std::move(cells));
+  }
+  text += "\n" + table.Text("  ") + "\n";
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const std::string notes = NotesOf(trials[i]);
+    if (!notes.empty()) text += Wrap(fmt::format("{}: {}", Letter(i), Printable(notes)), "", 100);
+  }
+  return text;
+}
+
+std::string RenderComparisonJson(const std::vector<FabricTrial>& trials) {
+  std::string fabrics;
+  for (const FabricTrial& trial : trials) {
+    fabrics += (fabrics.empty() ? "" : ",\n") +
+               RenderFabricJson(*trial.built, trial.analysis, nullptr, &trial.cost);
+  }
+  JsonWriter json(1);
+  json.BeginArray();
+  for (const FabricTrial& trial : trials) json.Object([&] { WriteTrial(json, trial); });
+  json.EndArray();
+  return "{\"fabrics\": [\n" + fabrics + "],\n\"trials\": " + std::move(json).Take() + "}\n";
+}
+
+std::string RenderAdviceText(const AdviceRequest& request, const Advice& advice) {
+  std::string text = fmt::format(
+      "{} GPUs in {}, switches of {} ports{}\n\n", Count(request.gpus), Printable(request.node),
+      request.radix,
+      request.budget
+          ? fmt::format(", at most {}", Money(*request.budget, request.trial.prices.currency))
+          : "");
+  Table table({{"", Align::kLeft},
+               {"fabric", Align::kLeft},
+               {"switches"},
+               {"price"},
+               {"per GPU"},
+               {"AllReduce"},
+               {"AllToAll"},
+               {"step"},
+               {"slowdown"}});
+  std::string reasons;
+  for (std::size_t i = 0; i < advice.candidates.size(); ++i) {
+    const Candidate& candidate = advice.candidates[i];
+    const std::string place = fmt::to_string(i + 1);
+    if (candidate.trial) {
+      const FabricTrial& trial = *candidate.trial;
+      table.Add({place, candidate.kind, Count(SwitchesOf(trial)),
+                 Money(trial.cost.price(), trial.cost.currency),
+                 MoneyOr(trial.cost.per_end(), trial.cost.currency), TimeOf(trial.all_reduce),
+                 TimeOf(trial.all_to_all), TimeOf(trial.step),
+                 candidate.slowdown ? fmt::format("{:.2f}", *candidate.slowdown) : "-"});
+    } else {
+      table.Add({place, candidate.kind, "-", "-", "-", "-", "-", "-", "-"});
+    }
+    reasons +=
+        "\n" + Wrap(fmt::format("{}. {}: {}", place, candidate.kind, candidate.reason), "", 100);
+    if (!candidate.spec.empty()) reasons += fmt::format("   {}\n", Printable(candidate.spec));
+    if (candidate.trial) {
+      reasons += Wrap(fmt::format("for {}", candidate.suits), "   ", 100) +
+                 Wrap(fmt::format("fails at {}", candidate.fails_at), "   ", 100) +
+                 Wrap(NotesOf(*candidate.trial), "   ", 100);
+    }
+  }
+  return text + table.Text("  ") + reasons;
+}
+
+std::string RenderAdviceJson(const AdviceRequest& request, const Advice& advice) {
+  JsonWriter json(2);
+  json.BeginObject();
+  json.Field("schema", "trunkline.advice/1");
+  json.Field("status", advice.stopped ? "interrupted" : "finished");
+  json.Field("gpus", request.gpus);
+  json.Field("node", request.node);
+  json.Field("radix", request.radix);
+  json.Key("budget");
+  if (request.budget) {
+    json.Value(*request.budget);
+  } else {
+    json.Null();
+  }
+  json.Key("candidates");
+  json.Objects(advice.candidates, [&](const Candidate& candidate) {
+    json.Field("kind", candidate.kind);
+    json.Field("spec", candidate.spec);
+    json.Field("within_budget", candidate.within_budget);
+    json.Key("slowdown");
+    if (candidate.slowdown) {
+      json.Value(*candidate.slowdown);
+    } else {
+      json.Null();
+    }
+    json.Field("reason", candidate.reason);
+    json.Field("suits", candidate.suits);
+    json.Field("fails_at", candidate.fails_at);
+    json.Key("trial");
+    if (candidate.trial) {
+      json.Object([&] {
+        WriteTrial(json, *candidate.trial);
+        json.Field("bisection_Bps", candidate.trial->analysis.bisection.lower.bytes_per_second());
+        json.Key("cost");
+        WriteCost(json, candidate.trial->cost);
+      });
+    } else {
+      json.Null();
+    }
+  });
+  json.EndObject();
+  return std::move(json).Take() + "\n";
+}
+
+}  // namespace trunkline
