@@ -38,6 +38,10 @@ CalendarQueue::CalendarQueue(Time width, Time horizon)
   mask_ = bucket_count_ - 1;
   buckets_.resize(static_cast<std::size_t>(bucket_count_));
   occupied_.resize(static_cast<std::size_t>(bucket_count_) / 64);
+  bucket_bits_ = ((std::uint64_t{1} << shift_) - 1) << 32;
+  today_.resize(kChunk);
+  previous_.resize(1);
+  events_.resize(kChunk);
 }
 
 void CalendarQueue::PushElsewhere(const PacketEvent& event, std::int64_t bucket) {
@@ -72,37 +76,75 @@ std::int64_t CalendarQueue::NextOccupied() const {
   return -1;
 }
 
-void CalendarQueue::AddChunk() {
-  chunks_.emplace_back();
-  previous_.push_back(kNone);
-  free_ = static_cast<std::uint32_t>(chunks_.size() - 1);
+// A bucket is empty, or its last chunk full.
+void CalendarQueue::BeginChunk(std::size_t slot) {
+  if (free_ == kNone) {
+    free_ = static_cast<std::uint32_t>(previous_.size());
+    previous_.push_back(kNone);
+    events_.resize(events_.size() + kChunk);
+  }
+  std::uint32_t& end = buckets_[slot];
+  if (end == 0) occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
+  const std::uint32_t full = end == 0 ? kNone : end / kChunk - 1;
+  end = free_ * kChunk;
+  free_ = std::exchange(previous_[free_], full);
 }
 
-// Into today_, in order.
-void CalendarQueue::Gather(Bucket& bucket) {
-  const std::uint32_t count = std::exchange(bucket.count, 0);
-  if (today_.size() < count) today_.resize(count);
-  PacketEvent* const today = today_.data();
-  if (count <= kChunk) {
-    const PacketEvent* const events = chunks_[bucket.chunk].events.data();
-    for (std::uint32_t i = 0; i < count; ++i) {
-      std::uint32_t j = i;
-      for (; j > 0 && events[i] < today[j - 1]; --j) today[j] = today[j - 1];
-      today[j] = events[i];
+// Sorts the `count` events of a chunk into `sorted`, where there is room for a whole one: each goes
+// where the number of those before it says. Hardly any branch depends on the events, because half
+// of those would be mispredicted.
+template <std::size_t kPlaces>
+void CalendarQueue::SortChunk(const PacketEvent* events, std::size_t count,
+                              PacketEvent* sorted) const {
+  std::array<std::uint64_t, kPlaces> keys{};  // time within the bucket, kind, entity
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    const auto time = static_cast<std::uint64_t>(events[i].time) << 32;
+    const std::uint64_t key = (time & bucket_bits_) | events[i].key >> 32;
+    keys[i] = i < count ? key : UINT64_MAX;
+  }
+  std::array<std::size_t, kPlaces> before{};
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    for (std::size_t j = i + 1; j < kPlaces; ++j) {
+      const bool swapped = keys[j] < keys[i];
+      before[i] += swapped ? 1 : 0;
+      before[j] += swapped ? 0 : 1;
     }
-    FreeChunk(bucket.chunk);
-    end_ = count;
+  }
+  for (std::size_t i = 0; i < kPlaces; ++i) sorted[before[i]] = events[i];
+}
+
+// What a bucket has up to `end` becomes today_, in order.
+void CalendarQueue::Gather(std::uint32_t end) {
+  std::uint32_t chunk = (end - 1) / kChunk;
+  std::uint32_t here = (end - 1) % kChunk + 1;
+  if (previous_[chunk] == kNone) {
+    const PacketEvent* const events = &events_[chunk * kChunk];
+    if (here == 1) {
+      today_[0] = events[0];
+    } else if (here <= kChunk / 2) {
+      SortChunk<kChunk / 2>(events, here, today_.data());
+    } else {
+      SortChunk<kChunk>(events, here, today_.data());
+    }
+    FreeChunk(chunk);
+    end_ = here;
+    bool twins = false;
+    for (std::size_t i = 1; i < end_; ++i) {
+      twins = twins || (today_[i - 1].time == today_[i].time &&
+                        today_[i - 1].key >> 32 == today_[i].key >> 32);
+    }
+    if (twins) SortShort(std::span(today_).first(end_));
     return;
   }
-  for (std::uint32_t left = count; left > 0;) {
-    const std::uint32_t here = (left - 1) % kChunk + 1;
-    left -= here;
-    std::copy_n(chunks_[bucket.chunk].events.data(), here, today + left);
-    const std::uint32_t previous = previous_[bucket.chunk];
-    FreeChunk(bucket.chunk);
-    bucket.chunk = previous;
+  while (chunk != kNone) {
+    if (end_ + here > today_.size()) today_.resize(2 * today_.size());
+    std::copy_n(&events_[chunk * kChunk], here, &today_[end_]);
+    end_ += here;
+    const std::uint32_t previous = previous_[chunk];
+    FreeChunk(chunk);
+    chunk = previous;
+    here = kChunk;
   }
-  end_ = count;
   SortToday();
 }
 
@@ -114,7 +156,7 @@ void CalendarQueue::Turn() {
   if (near >= 0 && near <= far) {
     current_ = near;
     const auto slot = static_cast<std::size_t>(near & mask_);
-    Gather(buckets_[slot]);
+    Gather(std::exchange(buckets_[slot], 0));
     occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
   } else if (far != INT64_MAX) {
     current_ = far;
@@ -129,8 +171,10 @@ void CalendarQueue::Turn() {
 // By fractions of the bucket's width first: what is left is short, or of one time.
 void CalendarQueue::SortToday() {
   const auto today = std::span(today_).first(end_);
-  if (today.size() <= kShort) {
-    SortShort(today);
+  std::int64_t different = 0;
+  for (const PacketEvent& event : today) different |= event.time ^ today[0].time;
+  if (today.size() <= kShort || different == 0) {
+    Sort(today);
     return;
   }
   constexpr std::size_t kParts = 64;

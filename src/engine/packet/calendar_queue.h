@@ -51,7 +51,7 @@ class CalendarQueue {
   // REQUIRES: event.time is not before the last popped event.
   [[gnu::always_inline]] void Push(const PacketEvent& event) {
     const std::int64_t bucket = event.time >> shift_;
-    if (bucket > current_ && bucket - current_ < bucket_count_) {
+    if (bucket > current_ && bucket - current_ < bucket_count_) [[likely]] {
       Append(static_cast<std::size_t>(bucket & mask_), event);
       return;
     }
@@ -65,65 +65,50 @@ class CalendarQueue {
   }
   // Takes it. REQUIRES: Top() has been called since the last Pop() or Push(), and was not null.
   void Pop() { ++next_; }
-  // What a handler may want fetched into cache. Whether the top is the first event of its bucket;
-  // events of the bucket from the top on, in order; and some of the bucket to come, in none.
-  [[nodiscard]] bool first_of_bucket() const { return next_ == 0; }
+  // What a handler may want fetched into cache: where the top is in its bucket, the bucket from
+  // there on, in order, and some events of the bucket to come, in none.
+  [[nodiscard]] std::size_t place() const { return next_; }
+  [[nodiscard]] const PacketEvent* end() const { return today_.data() + end_; }
   [[nodiscard]] std::span<const PacketEvent> rest() const {
     return std::span(today_).subspan(next_, end_ - next_);
   }
   template <typename Function>
-  void ForSomeComing(Function function) const {
-    constexpr std::uint32_t kMost = 64;
+  [[gnu::always_inline]] void ForSomeComing(Function function) const {
+    constexpr std::uint32_t kMost = 8;  // chunks
     const std::int64_t next = NextOccupied();
     if (next < 0) return;
-    const Bucket& bucket = buckets_[static_cast<std::size_t>(next & mask_)];
-    std::uint32_t chunk = bucket.chunk;
-    for (std::uint32_t left = bucket.count; left > 0 && bucket.count - left < kMost;) {
-      const std::uint32_t here = (left - 1) % kChunk + 1;
-      for (std::uint32_t i = 0; i < here; ++i) function(chunks_[chunk].events[i]);
+    const std::uint32_t last = buckets_[static_cast<std::size_t>(next & mask_)] - 1;
+    std::uint32_t chunk = last / kChunk;
+    std::uint32_t here = last % kChunk + 1;
+    for (std::uint32_t i = 0; i < kMost && chunk != kNone; ++i) {
+      for (std::uint32_t j = 0; j < here; ++j) function(events_[chunk * kChunk + j]);
       chunk = previous_[chunk];
-      left -= here;
+      here = kChunk;
     }
   }
 
  private:
-  static constexpr std::uint32_t kChunk = 8;
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-
   // Events live in chunks that are recycled last in first out: what is pending stays in cache,
   // however long the ring of buckets.
-  struct alignas(64) Chunk {
-    std::array<PacketEvent, kChunk> events;
-  };
-  struct Bucket {
-    std::uint32_t chunk = 0;  // the last of its chain, while count > 0
-    std::uint32_t count = 0;
-  };
+  static constexpr std::uint32_t kChunk = 8;
+  static constexpr std::uint32_t kNone = 0;  // no chunk, which is never used
 
-  void Append(std::size_t slot, const PacketEvent& event) {
-    Bucket& bucket = buckets_[slot];
-    const std::uint32_t place = bucket.count % kChunk;
-    if (place == 0) {
-      if (bucket.count == 0) occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
-      bucket.chunk = NewChunk(bucket.chunk);
-    }
-    chunks_[bucket.chunk].events[place] = event;
-    ++bucket.count;
+  [[gnu::always_inline]] void Append(std::size_t slot, const PacketEvent& event) {
+    std::uint32_t& end = buckets_[slot];
+    if (end % kChunk == 0) [[unlikely]]
+      BeginChunk(slot);
+    events_[end++] = event;
   }
-  std::uint32_t NewChunk(std::uint32_t previous) {
-    if (free_ == kNone) AddChunk();
-    const std::uint32_t chunk = free_;
-    free_ = std::exchange(previous_[chunk], previous);
-    return chunk;
-  }
-  void AddChunk();
+  void BeginChunk(std::size_t slot);
   void FreeChunk(std::uint32_t chunk) { previous_[chunk] = std::exchange(free_, chunk); }
 
   [[gnu::noinline]] void PushElsewhere(const PacketEvent& event, std::int64_t bucket);
   // Makes the next bucket that holds anything today's, if there is any. REQUIRES: nothing is left
   // of today's.
   void Turn();
-  void Gather(Bucket& bucket);
+  void Gather(std::uint32_t end);
+  template <std::size_t kPlaces>
+  void SortChunk(const PacketEvent* events, std::size_t count, PacketEvent* sorted) const;
   [[nodiscard]] std::int64_t NextOccupied() const;
   void SortToday();
   void Sort(std::span<PacketEvent> events);
@@ -133,9 +118,10 @@ class CalendarQueue {
   int shift_;
   std::int64_t bucket_count_;
   std::int64_t mask_;
-  std::int64_t current_ = -1;  // number of today's bucket
-  std::vector<Bucket> buckets_;
-  std::vector<Chunk> chunks_;
+  std::uint64_t bucket_bits_;            // of a time within its bucket, 32 places up
+  std::int64_t current_ = -1;            // number of today's bucket
+  std::vector<std::uint32_t> buckets_;   // where each goes on in events_; 0: it is empty
+  std::vector<PacketEvent> events_;      // by chunk
   std::vector<std::uint32_t> previous_;  // by chunk: the one before it in its bucket, or free
   std::uint32_t free_ = kNone;           // the first of the free chunks
   std::vector<std::uint64_t> occupied_;  // one bit a bucket

@@ -124,7 +124,7 @@ std::string Simulate(const SmallRun& run) {
   for (std::size_t i = 0; i < plant.ports.size(); ++i) {
     if (plant.ports[i].packets == 0) continue;
     seen += fmt::format("link {} bytes {} queue {}\n", i, plant.ports[i].wire_bytes,
-                        plant.ports[i].max_queue_bytes);
+                        plant.max_queue_bytes[i]);
   }
   return seen;
 }

@@ -14,7 +14,7 @@ void AddLinks(const Plant& plant, PacketReport& report) {
                       .wire_bytes = port.wire_bytes,
                       .packets = port.packets,
                       .marks = plant.details[i].marks,
-                      .max_queue_bytes = port.max_queue_bytes};
+                      .max_queue_bytes = plant.max_queue_bytes[i]};
     for (std::uint8_t c = 0; c < plant.switches_model.classes && !plant.ingress.empty(); ++c) {
       use.pauses += plant.ingress[plant.QueueOf(static_cast<std::uint32_t>(i), c)].pauses;
     }

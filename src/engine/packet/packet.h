@@ -30,7 +30,7 @@ struct alignas(64) Packet {
   static constexpr std::uint8_t kSpoilt = 32;   // by bit errors on the cable it is on
   static constexpr std::uint8_t kAsks = 64;     // for an acknowledgement: the window is full
 
-  std::uint32_t next = 0;  // in the list it is in
+  std::uint32_t next = 0;  // in the list it is in; on a wire the link after it, or kNone: not known
   std::uint32_t queue_pair = 0;
   std::uint32_t psn = 0;
   std::uint32_t path = 0;  // source routed: its links in PathTable; else its entropy
@@ -74,7 +74,9 @@ class PacketPool {
     --in_use_;
   }
   [[nodiscard]] std::uint64_t in_use() const { return in_use_; }
-  void Prefetch(std::uint32_t id) const { __builtin_prefetch(&(*this)[id], 1); }
+  [[gnu::always_inline]] void Prefetch(std::uint32_t id) const {
+    __builtin_prefetch(&(*this)[id], 1);
+  }
 
  private:
   static constexpr std::uint32_t kPage = 32'768;  // two megabytes

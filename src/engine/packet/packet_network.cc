@@ -115,6 +115,7 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
   plant.cables.resize(links);
   plant.ports.resize(links);
   plant.details.resize(links);
+  plant.max_queue_bytes.resize(links);
   const std::size_t queues = links * switches.classes;
   plant.queues.resize(queues);
   if (switches.loss_control == LossControl::kPause) {
@@ -132,11 +133,11 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
     cable.latency = link.latency.ps();
     cable.to_switch = switch_of_device[Index(link.to)];
     cable.delay = HopDelay(fabric, LinkId(i)).ps();
-    PortDetails& details = plant.details[i];
+    if (cable.delay < kNoIndex) port.delay = static_cast<std::uint32_t>(cable.delay);
     plant.SetRate(static_cast<std::uint32_t>(i), link.rate);
     port.at_switch = switch_of_device[Index(link.from)];
     if (link.kind == LinkKind::kNetwork && port.at_switch == kNoIndex) {
-      details.nic = static_cast<std::uint32_t>(plant.nics.size());
+      port.nic = static_cast<std::uint32_t>(plant.nics.size());
       plant.nics.emplace_back();
     }
     const auto headroom =
@@ -289,7 +290,7 @@ Time RequestTime(const Plant& plant, std::span<const std::uint32_t> links) {
 QueueShape ShapeOf(const Plant& plant) {
   // Events a bucket when every port is busy: few make sorting cheap, more leave time to fetch what
   // the next ones touch.
-  const double events_per_bucket = plant.large() ? 48 : 6;
+  const double events_per_bucket = plant.large() ? 48 : 12;
   const auto frame =
       static_cast<std::uint32_t>((plant.transport.mtu + plant.transport.packet_overhead).count());
   double rate = 0;  // events a picosecond

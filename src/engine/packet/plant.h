@@ -56,20 +56,20 @@ struct alignas(64) Port {
   std::int64_t wire_bytes = 0;
   std::uint64_t packets = 0;
   std::uint32_t byte_time = 0;  // ps a byte takes; 0: not a whole number, see PortDetails::wire
-  std::uint32_t at_switch = kNoIndex;  // kNoIndex: an endpoint sends
+  std::uint32_t at_switch = kNoIndex;  // kNoIndex: an endpoint sends …
+  std::uint32_t nic = kNoIndex;        // … by this NIC
   Charge held;                         // bytes 0: nothing
   std::uint32_t queued_bytes = 0;
-  std::uint32_t max_queue_bytes = 0;
-  std::uint8_t waiting = 0;    // a bit for each class: packets are queued
-  std::uint8_t paused = 0;     // a bit for each class: the far end said PAUSE
-  std::uint8_t turn = 0;       // the data class served last
-  std::uint8_t turn_left = 0;  // packets that it may send yet
+  std::uint32_t delay = kNoIndex;  // Cable::delay where it fits, else kNoIndex
+  std::uint8_t waiting = 0;        // a bit for each class: packets are queued
+  std::uint8_t paused = 0;         // a bit for each class: the far end said PAUSE
+  std::uint8_t turn = 0;           // the data class served last
+  std::uint8_t turn_left = 0;      // packets that it may send yet
 };
 static_assert(sizeof(Port) == 64);
 
 struct PortDetails {
   WireClock wire;
-  std::uint32_t nic = kNoIndex;               // index into the NICs
   std::uint32_t sending = PacketPool::kNone;  // the reference only: the packet in transmission
   std::uint64_t marks = 0;
   double marking_scale = 1;  // from its queue to that of the marking curve's rate
@@ -267,16 +267,17 @@ struct Plant {
   std::uint64_t seed = 1;
   bool can_lose = false;  // packets may be lost, so senders need timers
 
-  std::vector<Cable> cables;         // by link
-  std::vector<Port> ports;           // by link
-  std::vector<PortDetails> details;  // by link
-  std::vector<PacketQueue> queues;   // [link x classes + class]
-  std::vector<Ingress> ingress;      // [link x classes + class]; kPause only
-  std::vector<Pause> pauses;         // [link x classes + class]; kPause only
-  std::vector<Pauser> pausers;       // [link x classes + class]; kPause only
-  std::vector<LinkHealth> health;    // by link; empty: nothing happens to cables
-  std::vector<VlArbiter> arbiters;   // by link; empty: classes take turns
-  std::vector<Lane> lanes;           // [link x classes + class]; kCredits only
+  std::vector<Cable> cables;                   // by link
+  std::vector<Port> ports;                     // by link
+  std::vector<PortDetails> details;            // by link
+  std::vector<std::uint32_t> max_queue_bytes;  // by link
+  std::vector<PacketQueue> queues;             // [link x classes + class]
+  std::vector<Ingress> ingress;                // [link x classes + class]; kPause only
+  std::vector<Pause> pauses;                   // [link x classes + class]; kPause only
+  std::vector<Pauser> pausers;                 // [link x classes + class]; kPause only
+  std::vector<LinkHealth> health;              // by link; empty: nothing happens to cables
+  std::vector<VlArbiter> arbiters;             // by link; empty: classes take turns
+  std::vector<Lane> lanes;                     // [link x classes + class]; kCredits only
   std::vector<Switch> switches;
   std::vector<std::uint32_t> switch_ports;
   std::vector<Nic> nics;

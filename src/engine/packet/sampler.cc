@@ -70,16 +70,17 @@ std::int64_t Sampler::Delivered(std::size_t place) const {
 bool Sampler::ReadLinks() {
   bool moved = false;
   for (std::size_t i = 0; i < plant_.ports.size(); ++i) {
-    Port& port = plant_.ports[i];
+    const Port& port = plant_.ports[i];
+    std::uint32_t& most = plant_.max_queue_bytes[i];
     Cell& total = total_[i];
     const std::uint32_t pauses = Pauses(i);
     change_[i] = {.wire_bytes = port.wire_bytes - total.wire_bytes,
-                  .peak_queue_bytes = port.max_queue_bytes,
+                  .peak_queue_bytes = most,
                   .pauses = pauses - total.pauses};
     total = {.wire_bytes = port.wire_bytes,
-             .peak_queue_bytes = std::max(total.peak_queue_bytes, port.max_queue_bytes),
+             .peak_queue_bytes = std::max(total.peak_queue_bytes, most),
              .pauses = pauses};
-    port.max_queue_bytes = port.queued_bytes;
+    most = port.queued_bytes;
     moved = moved || change_[i].wire_bytes > 0 || change_[i].peak_queue_bytes > 0 ||
             change_[i].pauses > 0;
   }
@@ -197,7 +198,7 @@ PacketSamples Sampler::Finish(Time end) {
   samples.intervals = rows_;
   std::vector<std::uint32_t> links;
   for (std::uint32_t i = 0; i < total_.size(); ++i) {
-    plant_.ports[i].max_queue_bytes = total_[i].peak_queue_bytes;
+    plant_.max_queue_bytes[i] = total_[i].peak_queue_bytes;
     if (total_[i].wire_bytes > 0) links.push_back(i);
   }
   KeepFullest(links, total_);

@@ -16,11 +16,17 @@
 namespace trunkline {
 
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::Handle(const PacketEvent& event) {
+inline void Shard<Queue, kFused>::Handle(const PacketEvent& event) {
+  if (event.kind() == PacketEventKind::kArrival) {
+    OnArrival(event.entity(), event.payload());
+  } else {
+    HandleOther(event);
+  }
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::HandleOther(const PacketEvent& event) {
   switch (event.kind()) {
-    case PacketEventKind::kArrival:
-      OnArrival(event.entity(), event.payload());
-      break;
     case PacketEventKind::kPortDone:
       OnPortDone(event.entity());
       break;
@@ -36,6 +42,8 @@ void Shard<Queue, kFused>::Handle(const PacketEvent& event) {
     case PacketEventKind::kFault:
       OnFault(event.entity());
       break;
+    case PacketEventKind::kArrival:
+      break;  // Handle's
   }
 }
 
@@ -65,59 +73,95 @@ void Shard<Queue, kFused>::DeliverNotices() {
 // Events touch packets, ports and buffers all over memory, most of which is not in cache. Fetching
 // them some dozens of events ahead hides most of the waiting: packets first, …
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::PrefetchPacket(const PacketEvent& event) const {
-  __builtin_prefetch(&cables_[event.entity()]);
+inline void Shard<Queue, kFused>::PrefetchPacket(const PacketEvent& event) const {
   if (event.kind() == PacketEventKind::kArrival) {
     packets_.Prefetch(event.payload());
   } else if (event.kind() == PacketEventKind::kPortDone) {
     __builtin_prefetch(&ports_[event.entity()], 1);
-    __builtin_prefetch(&plant_.queues[plant_.QueueOf(event.entity(), 0)], 1);
   }
 }
 
-// … and what they lead to when they are there.
+// … then what they lead to, …
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::PrefetchPorts(const PacketEvent& event) {
+std::uint32_t Shard<Queue, kFused>::PrefetchPorts(const PacketEvent& event) {
   const std::uint32_t link = event.entity();
-  if (event.kind() != PacketEventKind::kArrival) {
-    if (event.kind() != PacketEventKind::kPortDone) return;
-    const PacketQueue& queue = plant_.queues[plant_.QueueOf(link, 0)];
-    if (queue.head != PacketPool::kNone) packets_.Prefetch(queue.head);
-    return;
+  if (event.kind() == PacketEventKind::kPortDone) {
+    if (ports_[link].nic != kNoIndex) __builtin_prefetch(&plant_.nics[ports_[link].nic], 1);
+    return link;
   }
-  const Packet& packet = packets_[event.payload()];
+  if (event.kind() != PacketEventKind::kArrival) return kNoIndex;
+  Packet& packet = packets_[event.payload()];
   if (due_[link] != 0) {
     __builtin_prefetch(&ports_[link], 1);
-    __builtin_prefetch(&plant_.queues[plant_.QueueOf(link, 0)], 1);
+    __builtin_prefetch(&queues_[QueueOf(link, 0)], 1);
   }
-  if (cables_[link].to_switch == kNoIndex) {
+  const std::uint32_t at = to_switch_[link];
+  if (at == kNoIndex) {
     __builtin_prefetch(&plant_.receivers[packet.queue_pair], 1);
-    return;
+    return kNoIndex;
   }
-  if (!plant_.ingress.empty()) {
-    __builtin_prefetch(&plant_.ingress[plant_.QueueOf(link, packet.traffic_class)], 1);
+  if (ingress_ != nullptr) __builtin_prefetch(&ingress_[QueueOf(link, packet.traffic_class)], 1);
+  if (packet.kind >= PacketKind::kPause || plant_.forwarding == Forwarding::kAdaptive) {
+    return kNoIndex;
   }
-  if (packet.kind >= PacketKind::kPause || plant_.forwarding == Forwarding::kAdaptive) return;
-  const std::uint32_t out = PeekNextLink(packet, cables_[link].to_switch);
-  if (out == kNoIndex) return;
-  __builtin_prefetch(&plant_.queues[plant_.QueueOf(out, packet.traffic_class)], 1);
+  const std::uint32_t out = PeekNextLink(packet, at);
+  if (out == kNoIndex) return kNoIndex;
+  if (!faulty_) packet.next = out;
   __builtin_prefetch(&ports_[out], 1);
-  __builtin_prefetch(&cables_[out]);
+  __builtin_prefetch(&queues_[QueueOf(out, packet.traffic_class)], 1);
+  return out;
 }
 
+// … and last what a port frees and sends next.
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::Prefetch()
+inline void Shard<Queue, kFused>::PrefetchFirst(std::uint32_t link) const {
+  const Port& port = ports_[link];
+  if (ingress_ != nullptr && port.held.bytes != 0) {
+    __builtin_prefetch(&ingress_[QueueOf(port.held.ingress, port.held.traffic_class)], 1);
+  }
+  if ((port.waiting & 1) != 0) {
+    packets_.Prefetch(queues_[QueueOf(link, 0)].head);
+  } else if (port.nic != kNoIndex) {
+    const std::uint32_t last = plant_.nics[port.nic].rings[0];
+    if (last == kNoIndex) return;
+    const auto* const sender = reinterpret_cast<const std::byte*>(&plant_.senders[last]);
+    for (std::size_t i = 0; i < sizeof(Sender); i += 64) __builtin_prefetch(sender + i, 1);
+    __builtin_prefetch(&plant_.paths[last]);
+  }
+}
+
+// `next` is the event to be handled, `end` the end of its bucket.
+template <typename Queue, bool kFused>
+inline void Shard<Queue, kFused>::Prefetch(const PacketEvent* next, const PacketEvent* end)
   requires kFused
 {
-  constexpr std::size_t kPorts = 16;    // events ahead
-  constexpr std::size_t kPackets = 48;  // likewise
-  const std::span<const PacketEvent> rest = queue_.rest();
-  if (queue_.first_of_bucket()) {
-    queue_.ForSomeComing([&](const PacketEvent& event) { PrefetchPacket(event); });
-    for (const PacketEvent& event : rest.first(std::min(rest.size(), kPorts))) PrefetchPorts(event);
+  constexpr std::ptrdiff_t kFirst = 8;     // events ahead
+  constexpr std::ptrdiff_t kPorts = 16;    // likewise
+  constexpr std::ptrdiff_t kPackets = 48;  // likewise
+  const std::ptrdiff_t left = end - next;
+  if (left <= kFirst) return;
+  const std::size_t place = queue_.place();
+  if (const PacketEvent& event = next[kFirst];
+      event.kind() == PacketEventKind::kArrival && due_[event.entity()] != 0) {
+    PrefetchFirst(event.entity());
   }
-  if (rest.size() > kPorts) PrefetchPorts(rest[kPorts]);
-  if (rest.size() > kPackets) PrefetchPacket(rest[kPackets]);
+  const std::uint32_t out = outs_[(place + kFirst) % outs_.size()];
+  if (out != kNoIndex) PrefetchFirst(out);
+  if (left <= kPorts) return;
+  outs_[(place + kPorts) % outs_.size()] = PrefetchPorts(next[kPorts]);
+  if (left > kPackets) PrefetchPacket(next[kPackets]);
+}
+
+// The same as a bucket begins.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::PrefetchBucket(std::span<const PacketEvent> bucket)
+  requires kFused
+{
+  const auto packets = bucket.first(std::min<std::size_t>(bucket.size(), 48));
+  for (const PacketEvent& event : packets) PrefetchPacket(event);
+  queue_.ForSomeComing([&](const PacketEvent& event) { PrefetchPacket(event); });
+  const auto ports = bucket.first(std::min<std::size_t>(bucket.size(), 16));
+  for (std::size_t i = 0; i < ports.size(); ++i) outs_[i] = PrefetchPorts(ports[i]);
 }
 
 template <typename Queue, bool kFused>
@@ -127,7 +171,12 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
     const PacketEvent* const next = queue_.Top();
     if (next == nullptr || next->time >= limit.ps()) break;
     if constexpr (kFused) {
-      if (large_) Prefetch();
+      if (large_) {
+        if (queue_.place() == 0) PrefetchBucket(queue_.rest());
+        Prefetch(next, queue_.end());
+      } else if (queue_.place() == 0) {
+        queue_.ForSomeComing([&](const PacketEvent& coming) { PrefetchPacket(coming); });
+      }
     }
     const PacketEvent event = *next;
     queue_.Pop();
@@ -149,7 +198,7 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::CatchUpTo(Time limit) {
   const std::int64_t now = std::exchange(now_, limit.ps() - 1);
   for (std::uint32_t link = 0; link < due_.size(); ++link) {
-    if (due_[link] != 0) CatchUp(link);
+    CatchUp(link);
   }
   now_ = now;
 }

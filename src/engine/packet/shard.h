@@ -64,6 +64,7 @@ class Shard {
         ingress_(plant.ingress.data()),
         cables_(plant.cables.data()),
         switches_(plant.switches.data()),
+        to_switch_(plant.cables.size()),
         due_(plant.ports.size(), 0),
         frame_((plant.transport.mtu + plant.transport.packet_overhead).count()),
         packet_overhead_(plant.transport.packet_overhead.count()),
@@ -87,9 +88,12 @@ class Shard {
         reserved_(static_cast<std::uint32_t>(plant.switches_model.pause.reserved.count())),
         queue_limit_(plant.switches_model.queue > Bytes() ? plant.switches_model.queue.count()
                                                           : INT64_MAX),
+        egress_alpha_(plant.switches_model.egress_alpha),
         alpha_(static_cast<std::int64_t>(plant.switches_model.pause.alpha * kAlphaOne)),
         classes_(plant.switches_model.classes),
         control_(plant.control_class()) {
+    for (std::size_t i = 0; i < to_switch_.size(); ++i) to_switch_[i] = plant.cables[i].to_switch;
+    outs_.fill(kNoIndex);
     if (plant.transport.policy.needs_telemetry) telemetry_.resize(1024);
   }
 
@@ -166,25 +170,38 @@ class Shard {
  private:
   static constexpr std::int64_t kAlphaOne = 1 << 16;
 
-  void Handle(const PacketEvent& event);
-  void Prefetch()
+  [[gnu::always_inline]] void Handle(const PacketEvent& event);
+  void HandleOther(const PacketEvent& event);
+  void Prefetch(const PacketEvent* next, const PacketEvent* end)
     requires kFused;
-  void PrefetchPacket(const PacketEvent& event) const;
-  void PrefetchPorts(const PacketEvent& event);
+  void PrefetchBucket(std::span<const PacketEvent> bucket)
+    requires kFused;
+  // Always inlined: g++ takes a function that only prefetches for one without effect, and drops
+  // calls.
+  [[gnu::always_inline]] void PrefetchPacket(const PacketEvent& event) const;
+  [[gnu::always_inline]] void PrefetchFirst(std::uint32_t link) const;
+  std::uint32_t PrefetchPorts(const PacketEvent& event);
 
   // shard_forwarding.h: ports and switches.
-  void OnArrival(std::uint32_t link, std::uint32_t id);
+  [[gnu::always_inline]] void OnArrival(std::uint32_t link, std::uint32_t id);
+  [[nodiscard]] bool StaysHere(std::uint32_t link) const {
+    return outboxes_.empty() || cables_[link].to_shard == id_;
+  }
   void OnPortDone(std::uint32_t link);
-  void Enqueue(std::uint32_t link, std::uint32_t id);
+  [[gnu::always_inline]] void Enqueue(Port& port, std::uint32_t link, Packet& packet,
+                                      std::uint32_t id);
   void Serve(std::uint32_t link);
   bool ServeQueues(std::uint32_t link);
-  void CatchUp(std::uint32_t link);
+  // Has a port do what it has not been seen to do yet.
+  [[gnu::always_inline]] void CatchUp(std::uint32_t link) {
+    if (due_[link] != 0 && ports_[link].busy_until <= now_) SendDue(link);
+  }
+  void SendDue(std::uint32_t link);
   // Whether a port that has more to send needs no event for it: whatever it sent last has yet to
   // arrive, and has it catch up then, well before the next could arrive.
   [[nodiscard]] bool CatchesUp(std::uint32_t link) const {
     const std::uint32_t at = ports_[link].at_switch;
-    return kFused && catch_up_ && at != kNoIndex && !switches_[at].exact &&
-           cables_[link].to_shard == id_;
+    return kFused && catch_up_ && at != kNoIndex && !switches_[at].exact && StaysHere(link);
   }
   [[nodiscard]] std::size_t QueueOf(std::uint32_t link, std::uint32_t traffic_class) const {
     return std::size_t{link} * classes_ + traffic_class;
@@ -201,8 +218,8 @@ class Shard {
   void Transmit(std::uint32_t link, std::uint32_t id);
   [[gnu::always_inline]] void TransmitBy(Port& port, std::uint32_t link, Packet& packet,
                                          std::uint32_t id);
-  [[gnu::always_inline]] void Launch(std::uint32_t link, Packet& packet, std::uint32_t id,
-                                     std::int64_t end);
+  [[gnu::always_inline]] void Launch(const Port& port, std::uint32_t link, Packet& packet,
+                                     std::uint32_t id, std::int64_t end);
   [[gnu::always_inline]] void SetWake(std::uint32_t link, std::int64_t time) {
     Port& port = ports_[link];
     if (port.wake <= time) return;
@@ -214,7 +231,8 @@ class Shard {
   [[nodiscard]] bool IsLost(std::uint32_t link, const Packet& packet);
   [[nodiscard, gnu::always_inline]] std::uint32_t PeekNextLink(const Packet& packet,
                                                                std::uint32_t at);
-  [[nodiscard, gnu::always_inline]] std::uint32_t NextLink(Packet& packet, std::uint32_t at);
+  [[nodiscard, gnu::always_inline]] std::uint32_t NextLink(Packet& packet, std::uint32_t at,
+                                                           std::uint32_t known);
   [[nodiscard]] std::uint32_t HomeLink(const Destination& to, bool backward,
                                        std::uint32_t at) const;
   [[nodiscard]] std::uint32_t Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
@@ -233,7 +251,10 @@ class Shard {
     ingress.used += bytes;
     at.used += std::max(ingress.used, reserved_) - before;
   }
-  bool AdmitLossy(std::uint32_t id, std::uint32_t out);
+  [[gnu::always_inline]] bool AdmitLossy(std::uint32_t id, std::uint32_t out);
+  bool AdmitLossyFull(std::uint32_t id, std::uint32_t out);
+  [[nodiscard, gnu::always_inline]] bool FitsLossy(const Switch& at, const Port& port,
+                                                   const Packet& packet) const;
   void Settle(Switch& at);
   void BeExact(Switch& at);
   [[gnu::always_inline]] void Free(Port& port) {
@@ -373,6 +394,8 @@ class Shard {
   Ingress* ingress_;
   const Cable* cables_;
   Switch* switches_;
+  std::array<std::uint32_t, 32> outs_;    // by place in the bucket: what PrefetchPorts found
+  std::vector<std::uint32_t> to_switch_;  // by link: Cable::to_switch
   std::vector<std::uint8_t> due_;  // by link: packets wait, and the port has no event for them
   std::int64_t frame_;             // a full packet on the wire
   std::int64_t packet_overhead_;   // bytes
@@ -391,7 +414,8 @@ class Shard {
   bool catch_up_;             // ports may do without events at all
   std::uint32_t reserved_;    // of each ingress
   std::int64_t queue_limit_;  // of a port that drops
-  std::int64_t alpha_;        // in units of 1/kAlphaOne
+  double egress_alpha_;
+  std::int64_t alpha_;  // in units of 1/kAlphaOne
   std::int64_t now_ = 0;
   std::uint32_t classes_;
   std::uint8_t control_;

@@ -40,11 +40,12 @@ inline bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t
                                                std::uint32_t out) {
   const Packet& packet = packets_[id];
   Ingress& ingress = ingress_[QueueOf(link, packet.traffic_class)];
-  Switch& at = switches_[cables_[link].to_switch];
+  Switch& at = switches_[to_switch_[link]];
   // Control packets are few and never paused: they may use all of the pool.
   const bool fits = packet.traffic_class == control_ ? at.used + packet.wire <= at.pool
                                                      : Fits(at, ingress, packet.wire);
-  if (!fits) return AdmitFull(link, id, out);
+  if (!fits) [[unlikely]]
+    return AdmitFull(link, id, out);
   TakeRoom(at, ingress, packet.wire);
   return true;
 }
@@ -54,7 +55,7 @@ template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::AdmitFull(std::uint32_t link, std::uint32_t id, std::uint32_t out) {
   const Packet& packet = packets_[id];
   Ingress& ingress = ingress_[QueueOf(link, packet.traffic_class)];
-  Switch& at = switches_[cables_[link].to_switch];
+  Switch& at = switches_[to_switch_[link]];
   const bool control = packet.traffic_class == control_;
   if (kFused && !at.exact && !control) {
     Settle(at);
@@ -82,23 +83,37 @@ bool Shard<Queue, kFused>::AdmitFull(std::uint32_t link, std::uint32_t id, std::
 }
 
 template <typename Queue, bool kFused>
-bool Shard<Queue, kFused>::AdmitLossy(std::uint32_t id, std::uint32_t out) {
+inline bool Shard<Queue, kFused>::FitsLossy(const Switch& at, const Port& port,
+                                            const Packet& packet) const {
+  if (at.used + packet.wire > at.pool) return false;
+  // Control packets are few: they may use all of the pool.
+  return packet.traffic_class == control_ ||
+         (port.queued_bytes + packet.wire <= queue_limit_ &&
+          static_cast<double>(port.queued_bytes) <=
+              egress_alpha_ * static_cast<double>(at.pool - at.used - packet.wire));
+}
+
+template <typename Queue, bool kFused>
+inline bool Shard<Queue, kFused>::AdmitLossy(std::uint32_t id, std::uint32_t out) {
+  const Port& port = ports_[out];
+  Switch& at = switches_[port.at_switch];
+  const Packet& packet = packets_[id];
+  if (!FitsLossy(at, port, packet)) [[unlikely]]
+    return AdmitLossyFull(id, out);
+  at.used += packet.wire;
+  return true;
+}
+
+// There is no room for a packet as things are known.
+template <typename Queue, bool kFused>
+bool Shard<Queue, kFused>::AdmitLossyFull(std::uint32_t id, std::uint32_t out) {
   Packet& packet = packets_[id];
   const Port& port = ports_[out];
   Switch& at = switches_[port.at_switch];
-  const double alpha = plant_.switches_model.egress_alpha;
-  // Control packets are few: they may use all of the pool.
-  const bool control = packet.traffic_class == control_;
-  const auto fits = [&] {
-    if (at.used + packet.wire > at.pool) return false;
-    return control || (port.queued_bytes + packet.wire <= queue_limit_ &&
-                       static_cast<double>(port.queued_bytes) <=
-                           alpha * static_cast<double>(at.pool - at.used - packet.wire));
-  };
-  bool room = fits();
-  if (!room && kFused && !at.exact) {
+  bool room = false;
+  if (kFused && !at.exact) {
     Settle(at);
-    room = fits();
+    room = FitsLossy(at, port, packet);
   }
   if (!room && packet.kind == PacketKind::kData && plant_.switches_model.trimming &&
       packet.payload > 0) {
@@ -121,7 +136,7 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::CatchUpAll(const Switch& at) {
   for (std::uint32_t i = 0; i < at.port_count; ++i) {
     const std::uint32_t link = plant_.switch_ports[at.first_port + i];
-    if (due_[link] != 0) CatchUp(link);
+    CatchUp(link);
   }
 }
 
@@ -159,7 +174,7 @@ inline void Shard<Queue, kFused>::Release(Switch& at, const Charge& held) {
     return;
   }
   Ingress& ingress = ingress_[QueueOf(held.ingress, held.traffic_class)];
-  if (ingress.headroom != 0 || ingress.paused) {
+  if (ingress.headroom != 0 || ingress.paused) [[unlikely]] {
     ReleasePaused(at, ingress, held);
     return;
   }

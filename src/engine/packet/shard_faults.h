@@ -194,7 +194,7 @@ void Shard<Queue, kFused>::MoveSender(std::uint32_t index, const FaultPlan::Move
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Detach(std::uint32_t index) {
   Sender& sender = plant_.senders[index];
-  Nic& nic = plant_.nics[plant_.details[sender.link].nic];
+  Nic& nic = plant_.nics[ports_[sender.link].nic];
   if (sender.state == Sender::kPaced) {
     std::erase_if(nic.paced, [&](const Nic::Paced& paced) { return paced.sender == index; });
     std::ranges::make_heap(nic.paced, std::greater<>());

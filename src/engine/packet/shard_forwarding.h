@@ -5,11 +5,11 @@
 
 namespace trunkline {
 
-// Lets a port without events of its own catch up: what left since is sent at the moment it left.
+// A port without events of its own catches up: what left since is sent at the moment it left.
 // Nothing about the port has changed in the meantime, so the moments' decisions are those that an
 // event at each would have taken.
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::CatchUp(std::uint32_t link) {
+void Shard<Queue, kFused>::SendDue(std::uint32_t link) {
   Port& port = ports_[link];
   const std::int64_t now = now_;
   while (port.waiting != 0 && port.busy_until <= now) {
@@ -30,37 +30,37 @@ bool Shard<Queue, kFused>::IsLost(std::uint32_t link, const Packet& packet) {
 }
 
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
-  if (due_[link] != 0) CatchUp(link);
+inline void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
+  CatchUp(link);
   Packet& packet = packets_[id];
-  if ((faulty_ || (packet.flags & Packet::kSpoilt) != 0) && IsLost(link, packet)) {
+  if ((faulty_ || (packet.flags & Packet::kSpoilt) != 0) && IsLost(link, packet)) [[unlikely]] {
     LoseOnCable(link, id);
     return;
   }
-  const std::uint32_t at = cables_[link].to_switch;
+  const std::uint32_t at = to_switch_[link];
   if (at == kNoIndex) {
     Receive(link, id);
     return;
   }
-  if (packet.kind >= PacketKind::kPause) {
+  if (packet.kind >= PacketKind::kPause) [[unlikely]] {
     OnPause(link, packet);
     packets_.Give(id);
     return;
   }
-  const std::uint32_t out = NextLink(packet, at);
+  const std::uint32_t out = NextLink(packet, at, packet.next);
   packet.ingress = link;
-  if (faulty_ && (out == kNoIndex || plant_.IsDown(ports_[out]))) {
+  if (faulty_ && (out == kNoIndex || plant_.IsDown(ports_[out]))) [[unlikely]] {
     ++counters_.fault_drops;
     LoseOnCable(link, id);
     return;
   }
-  if (due_[out] != 0) CatchUp(out);
+  CatchUp(out);
   if (!Admit(link, id, out)) return;
   Port& port = ports_[out];
   if (CanStart(port, out, packet)) {
     TransmitBy(port, out, packet, id);
   } else {
-    Enqueue(out, id);
+    Enqueue(port, out, packet, id);
   }
 }
 
@@ -70,7 +70,7 @@ inline bool Shard<Queue, kFused>::CanStart(const Port& port, std::uint32_t link,
                                            const Packet& packet) {
   if (port.busy_until > now_) return false;
   if (((port.waiting | port.paused) >> packet.traffic_class & 1) != 0) return false;
-  if (packet.ready > now_) {
+  if (packet.ready > now_) [[unlikely]] {
     // Cut through: never from a slower link into a faster one.
     const Rate in =
         faulty_ ? plant_.health[packet.ingress].rate : plant_.details[packet.ingress].wire.rate();
@@ -80,9 +80,8 @@ inline bool Shard<Queue, kFused>::CanStart(const Port& port, std::uint32_t link,
 }
 
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::Enqueue(std::uint32_t link, std::uint32_t id) {
-  Port& port = ports_[link];
-  Packet& packet = packets_[id];
+inline void Shard<Queue, kFused>::Enqueue(Port& port, std::uint32_t link, Packet& packet,
+                                          std::uint32_t id) {
   PacketQueue& queue = queues_[QueueOf(link, packet.traffic_class)];
   packet.next = PacketPool::kNone;
   const auto bit = static_cast<std::uint8_t>(1U << packet.traffic_class);
@@ -94,7 +93,8 @@ void Shard<Queue, kFused>::Enqueue(std::uint32_t link, std::uint32_t id) {
   }
   queue.tail = id;
   port.queued_bytes += packet.wire;
-  port.max_queue_bytes = std::max(port.max_queue_bytes, port.queued_bytes);
+  std::uint32_t& most = plant_.max_queue_bytes[link];
+  most = std::max(most, port.queued_bytes);
   if (port.busy_until <= now_) {
     if (packet.ready > now_) SetWake(link, packet.ready);
   } else if (CatchesUp(link)) {
@@ -130,10 +130,9 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Serve(std::uint32_t link) {
   Port& port = ports_[link];
   const bool sent = port.waiting != 0 && ServeQueues(link);
-  const std::uint32_t nic_index = port.at_switch == kNoIndex ? plant_.details[link].nic : kNoIndex;
   bool more = false;
-  if (nic_index != kNoIndex) {
-    const Nic& nic = plant_.nics[nic_index];
+  if (port.nic != kNoIndex) {
+    const Nic& nic = plant_.nics[port.nic];
     more = sent ? nic.ready != 0 || !nic.paced.empty() : ServeNic(link);
   }
   if (port.waiting == 0 && !more) return;
@@ -218,8 +217,10 @@ void Shard<Queue, kFused>::Transmit(std::uint32_t link, std::uint32_t id) {
 template <typename Queue, bool kFused>
 inline void Shard<Queue, kFused>::TransmitBy(Port& port, std::uint32_t link, Packet& packet,
                                              std::uint32_t id) {
-  if (port.held.bytes != 0) Free(port);
-  if (port.queued_bytes > unobserved_) Observe(port, link, id);
+  if (port.held.bytes != 0) [[likely]]
+    Free(port);
+  if (port.queued_bytes > unobserved_) [[unlikely]]
+    Observe(port, link, id);
   const std::uint32_t wire = packet.wire;
   const std::int64_t end = port.byte_time != 0
                                ? now_ + std::int64_t{wire} * port.byte_time
@@ -229,34 +230,36 @@ inline void Shard<Queue, kFused>::TransmitBy(Port& port, std::uint32_t link, Pac
   ++port.packets;
   ++hops_[static_cast<std::size_t>(packet.kind)];
   if (port.at_switch != kNoIndex && packet.kind < PacketKind::kPause) {
-    if (!credits_) {
+    if (!credits_) [[likely]] {
       port.held = {packet.ingress, packet.wire, packet.traffic_class};
-      if (kFused && switches_[port.at_switch].exact) SetWake(link, end);
+      if (kFused && switches_[port.at_switch].exact) [[unlikely]]
+        SetWake(link, end);
     } else {
       ReturnCredit(packet, packet.ingress, end);
     }
   }
-  Launch(link, packet, id, end);
+  Launch(port, link, packet, id, end);
 }
 
 // Puts a packet whose frame ends at `end` on its wire.
 template <typename Queue, bool kFused>
-inline void Shard<Queue, kFused>::Launch(std::uint32_t link, Packet& packet, std::uint32_t id,
-                                         std::int64_t end) {
-  const Cable& cable = cables_[link];
-  packet.ready = end + cable.delay;
+inline void Shard<Queue, kFused>::Launch(const Port& port, std::uint32_t link, Packet& packet,
+                                         std::uint32_t id, std::int64_t end) {
+  const std::int64_t delay = port.delay != kNoIndex ? port.delay : cables_[link].delay;
+  packet.ready = end + delay;
+  packet.next = PacketPool::kNone;
   std::int64_t arrival = packet.ready;
-  if (cut_through_ && cable.to_switch != kNoIndex) {
+  if (cut_through_ && to_switch_[link] != kNoIndex) [[unlikely]] {
     // Its head is in when the headers are.
     const auto headers = static_cast<std::uint32_t>(packet.wire - packet.payload);
-    arrival = now_ + plant_.details[link].wire.Duration(headers) + cable.delay;
+    arrival = now_ + plant_.details[link].wire.Duration(headers) + delay;
   } else if constexpr (!kFused) {
     plant_.details[link].sending = id;
     SetWake(link, end);
     return;
   }
   if constexpr (!kFused) SetWake(link, end);
-  if (cable.to_shard != id_) {
+  if (!StaysHere(link)) [[unlikely]] {
     Export(link, id, arrival);
     return;
   }
@@ -293,7 +296,8 @@ void Shard<Queue, kFused>::StartTelemetry(std::uint32_t id) {
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Mark(const Port& port, std::uint32_t link, Packet& packet) {
   const MarkingCurve& curve = *plant_.switches_model.marking;
-  const double queued = port.queued_bytes * plant_.details[link].marking_scale;
+  const double scale = curve.at_rate == Rate() ? 1 : plant_.details[link].marking_scale;
+  const double queued = port.queued_bytes * scale;
   const auto low = static_cast<double>(curve.low.count());
   if (queued <= low) return;
   const auto high = static_cast<double>(curve.high.count());
@@ -338,8 +342,9 @@ std::uint32_t Shard<Queue, kFused>::HomeLink(const Destination& to, bool backwar
 }
 
 template <typename Queue, bool kFused>
-inline std::uint32_t Shard<Queue, kFused>::NextLink(Packet& packet, std::uint32_t at) {
-  const std::uint32_t link = PeekNextLink(packet, at);
+inline std::uint32_t Shard<Queue, kFused>::NextLink(Packet& packet, std::uint32_t at,
+                                                    std::uint32_t known) {
+  const std::uint32_t link = known != PacketPool::kNone ? known : PeekNextLink(packet, at);
   const bool back = source_routed_ && (packet.flags & Packet::kBackward) != 0;
   packet.hop = static_cast<std::uint8_t>(back ? packet.hop - 1 : packet.hop + 1);
   return link;
@@ -356,7 +361,7 @@ std::uint32_t Shard<Queue, kFused>::Choose(std::span<const std::uint32_t> ports,
   std::int64_t least = INT64_MAX;
   for (std::uint32_t i = 0; i < ports.size(); ++i) {
     const std::uint32_t link = ports[(first + i) % ports.size()];
-    if (due_[link] != 0) CatchUp(link);
+    CatchUp(link);
     const Port& port = ports_[link];
     const std::int64_t queued = port.queued_bytes + (port.busy_until > now_ ? 1 : 0) +
                                 ((port.paused & 1) != 0 ? std::int64_t{1} << 32 : 0);

@@ -58,7 +58,7 @@ void Shard<Queue, kFused>::SendPause(std::uint32_t link, std::uint32_t traffic_c
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::OnPause(std::uint32_t link, const Packet& packet) {
   const std::uint32_t back = link ^ 1U;
-  if (due_[back] != 0) CatchUp(back);
+  CatchUp(back);
   Port& port = ports_[back];
   const auto traffic_class = static_cast<std::uint32_t>(std::countr_zero(packet.psn));
   const auto bit = static_cast<std::uint8_t>(packet.psn);
@@ -139,7 +139,7 @@ void Shard<Queue, kFused>::ExpirePause(std::uint32_t link, std::uint32_t traffic
     return;
   }
   ++counters_.pause_expiries;
-  if (due_[link] != 0) CatchUp(link);
+  CatchUp(link);
   Resume(link, traffic_class);
 }
 

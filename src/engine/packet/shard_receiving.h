@@ -168,10 +168,11 @@ void Shard<Queue, kFused>::SendControl(std::uint32_t out, std::uint32_t id) {
     Drop(id);
     return;
   }
-  if (CanStart(ports_[out], out, packet)) {
+  Port& port = ports_[out];
+  if (CanStart(port, out, packet)) {
     Transmit(out, id);
   } else {
-    Enqueue(out, id);
+    Enqueue(port, out, packet, id);
   }
 }
 

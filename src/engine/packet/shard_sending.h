@@ -137,7 +137,7 @@ void Shard<Queue, kFused>::Ready(std::uint32_t index) {
   Sender& sender = plant_.senders[index];
   if (sender.state != Sender::kIdle || !MaySend(sender)) return;
   const std::int64_t idle = std::max(now_, ports_[sender.link].busy_until);
-  SetWake(sender.link, Line(plant_.nics[plant_.details[sender.link].nic], index, idle));
+  SetWake(sender.link, Line(plant_.nics[ports_[sender.link].nic], index, idle));
 }
 
 // The class that goes next of those that are ready, a bit each.
@@ -158,7 +158,7 @@ std::uint8_t Shard<Queue, kFused>::NextClass(std::uint32_t link, const Nic& nic,
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::ServeNic(std::uint32_t link) {
   Port& port = ports_[link];
-  Nic& nic = plant_.nics[plant_.details[link].nic];
+  Nic& nic = plant_.nics[port.nic];
   while (!nic.paced.empty() && nic.paced.front().time <= now_) {
     std::ranges::pop_heap(nic.paced, std::greater<>());
     const std::uint32_t index = nic.paced.back().sender;
@@ -168,7 +168,8 @@ bool Shard<Queue, kFused>::ServeNic(std::uint32_t link) {
   }
   std::uint8_t held = port.paused;  // classes that may not send: RESUME or a credit wakes the port
   while (const auto ready = static_cast<std::uint8_t>(nic.ready & ~held)) {
-    nic.turn = NextClass(link, nic, ready);
+    nic.turn = std::has_single_bit(ready) ? static_cast<std::uint8_t>(std::countr_zero(ready))
+                                          : NextClass(link, nic, ready);
     const std::uint32_t index = plant_.senders[nic.rings[nic.turn]].next;
     Sender& sender = plant_.senders[index];
     if (MaySend(sender)) {

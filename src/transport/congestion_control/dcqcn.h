@@ -155,14 +155,15 @@ struct Dcqcn {
   static void RunTimers(const Parameters& p, const PathView& path, std::int64_t now,
                         FlowControl& flow, State& state) {
     const std::int64_t alpha_interval = Picoseconds(p.alpha_interval);
-    if (std::int64_t ticks = (now - state.alpha_time) / alpha_interval; ticks > 0) {
+    if (now - state.alpha_time >= alpha_interval) {
+      std::int64_t ticks = (now - state.alpha_time) / alpha_interval;
       state.alpha_time += ticks * alpha_interval;
       if (state.notified) {
         state.alpha = (1 - p.g) * state.alpha + p.g;
         state.notified = false;
         --ticks;
       }
-      state.alpha *= std::pow(1 - p.g, static_cast<double>(ticks));
+      state.alpha *= ticks == 1 ? 1 - p.g : std::pow(1 - p.g, static_cast<double>(ticks));
     }
     const std::int64_t increase_interval = Picoseconds(p.increase_interval);
     while (now - state.increase_time >= increase_interval) {
