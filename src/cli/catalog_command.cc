@@ -12,6 +12,7 @@
 #include "trunkline/fabric/build.h"
 #include "trunkline/fabric/catalog.h"
 #include "trunkline/fabric/cost.h"
+#include "trunkline/fabric/import.h"
 #include "trunkline/transport/congestion_control.h"
 #include "trunkline/transport/transport.h"
 #include "trunkline/workload/flow_sizes.h"
@@ -52,6 +53,18 @@ std::string Fabrics() {
     for (const FabricKey& key : kind.keys) {
       out += fmt::format("      {:<18} {} (default: {})\n", key.name, key.summary, key.fallback);
     }
+  }
+  return out;
+}
+
+std::string Formats() {
+  std::string out;
+  for (const FabricFormat& format : FabricFormats()) {
+    out += fmt::format("  {:<16} {:<7} {}\n", format.name,
+                       format.reads && format.writes ? "in, out"
+                       : format.reads                ? "in"
+                                                     : "out",
+                       format.summary);
   }
   return out;
 }
@@ -146,6 +159,7 @@ constexpr std::array kSections = {
     Section{"nodes", "Servers", Nodes},
     Section{"accelerators", "Accelerators", Accelerators},
     Section{"fabrics", "Fabrics and their keys", Fabrics},
+    Section{"formats", "Formats of fabric files", Formats},
     Section{"routing", "Routing policies", Routing},
     Section{"algorithms", "Collective algorithms", AlgorithmList},
     Section{"transports", "Transports", Transports},

@@ -159,9 +159,10 @@ void DefineFabric(CLI::App& root, FabricCommand& fabric) {
 
 void DefineCatalog(CLI::App& root, CatalogCommand& catalog) {
   CLI::App& app = *root.add_subcommand("catalog", "List what is built in");
-  app.add_option("kind", catalog.kind,
-                 "nodes, accelerators, fabrics, routing, algorithms, transports, congestion, "
-                 "patterns, sizes or prices; everything when left out");
+  app.add_option(
+      "kind", catalog.kind,
+      "nodes, accelerators, fabrics, formats, routing, algorithms, transports, congestion, "
+      "patterns, sizes or prices; everything when left out");
   app.footer(
       "Examples:\n"
       "  trunkline catalog\n"

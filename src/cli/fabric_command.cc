@@ -27,6 +27,9 @@ constexpr std::array kVerbs = {
     Verb{"path", 3, 3, "trunkline fabric path SPEC gpu:0/3 gpu:17/5", FabricPath},
     Verb{"cost", 1, 1, "trunkline fabric cost SPEC --prices FILE", FabricBill, {"--prices"}},
     Verb{"check", 1, 1, "trunkline fabric check SPEC --expect SPEC", FabricCheckVerb, {"--expect"}},
+    Verb{"import", 1, 1, "trunkline fabric import FILE", FabricImport},
+    Verb{
+        "export", 1, 1, "trunkline fabric export SPEC --format FORMAT", FabricExport, {"--format"}},
     Verb{"advise",
          0,
          0,
@@ -40,8 +43,6 @@ constexpr std::array kVerbs = {
          FabricCompare,
          {"--prices"}},
 };
-// Named by the contract of the command line; refused until they exist.
-constexpr std::array kLaterVerbs = {"import", "export"};
 
 int Refuse(const char* code, const std::string& message, const std::string& hint) {
   PrintDiagnostics(Error(code, message, hint).error());
@@ -56,10 +57,6 @@ std::vector<std::string> VerbNames() {
 
 int RefuseVerb(const std::string& word) {
   const std::vector<std::string> names = VerbNames();
-  if (std::ranges::find(kLaterVerbs, word) != kLaterVerbs.end()) {
-    return Refuse("TL1003", fmt::format("`trunkline fabric {}` comes later", word),
-                  fmt::format("the verbs are {}", fmt::join(names, ", ")));
-  }
   const std::string match = ClosestMatch(word, names);
   return Refuse("TL1002", fmt::format("'{}' is neither a verb nor a fabric", word),
                 match.empty() ? fmt::format("the verbs are {}", fmt::join(names, ", "))
@@ -76,8 +73,7 @@ int Execute(const FabricCommand& command) {
       !LooksLikeFabricSpec(words.front()) && !std::filesystem::exists(words.front());
   if (verb != kVerbs.end()) {
     words = words.subspan(1);
-  } else if (no_fabric &&
-             (words.size() > 1 || std::ranges::find(kLaterVerbs, words[0]) != kLaterVerbs.end())) {
+  } else if (no_fabric && words.size() > 1) {
     return RefuseVerb(words.front());
   } else {
     verb = kVerbs.begin();

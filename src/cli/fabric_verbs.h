@@ -26,6 +26,7 @@ struct FabricOption {
 inline constexpr std::array kFabricOptions = {
     FabricOption{"--expect", "check",
                  "What should be there: a fabric in any form that SPEC can take"},
+    FabricOption{"--format", "export", "The format to write: see docs/formats.md (default: csv)"},
     FabricOption{"--prices", "cost, compare, advise",
                  "A price list of `catalog prices`, or a file in that form"},
     FabricOption{"--gpus", "advise", "GPUs to join"},
@@ -60,6 +61,8 @@ int FabricAnalyse(const FabricCommand& command, std::span<const std::string> wor
 int FabricPath(const FabricCommand& command, std::span<const std::string> words);
 int FabricBill(const FabricCommand& command, std::span<const std::string> words);
 int FabricCheckVerb(const FabricCommand& command, std::span<const std::string> words);
+int FabricExport(const FabricCommand& command, std::span<const std::string> words);
+int FabricImport(const FabricCommand& command, std::span<const std::string> words);
 int FabricCompare(const FabricCommand& command, std::span<const std::string> words);
 int FabricAdvise(const FabricCommand& command, std::span<const std::string> words);
 

@@ -86,6 +86,9 @@ class CableBuilder {
   void AddServers();
   void AddPlainServer(const Server& server, std::uint32_t node);
   void AddFromTemplate(const Server& server, std::uint32_t node);
+  void AddDrawnServer(const Server& server, std::uint32_t node);
+  void AddDrawnBuses();
+  void DescribeDrawnNode();
   void AddSwitches();
   void AddNetwork();
   void AddTrunks();
@@ -101,6 +104,11 @@ class CableBuilder {
     ++unrated_;
     return assumed_rate();
   }
+  // Whether a cable is an NVLink of a server.
+  [[nodiscard]] bool IsInside(const CableList::Cable& cable) const {
+    return list_.devices[cable.a.device].kind == DeviceKind::kNvSwitch ||
+           list_.devices[cable.b.device].kind == DeviceKind::kNvSwitch;
+  }
   [[nodiscard]] Rate assumed_rate() const { return options_.link.value_or(template_.nic_rate); }
 
   const CableList& list_;
@@ -112,7 +120,8 @@ class CableBuilder {
   std::vector<std::vector<std::uint32_t>> neighbours_;
   std::vector<std::uint8_t> tiers_;
   std::vector<Server> servers_;
-  std::vector<bool> aside_;      // devices of servers that are no such node
+  std::vector<bool> aside_;                   // devices of servers that are no such node
+  std::map<std::uint32_t, DeviceId> inside_;  // GPUs and NVSwitches of servers that the file draws
   std::vector<DeviceId> built_;  // what carries the network cables of a device of the list
   std::vector<std::pair<DeviceId, std::string>> names_;
   std::size_t unrated_ = 0;
@@ -167,7 +176,7 @@ void CableBuilder::FindServers() {
     if (device.kind == DeviceKind::kGpu) server.gpus.push_back(d);
     if (device.kind == DeviceKind::kNvSwitch) server.nv_switches.push_back(d);
     const bool networked = std::ranges::any_of(neighbours_[d], [&](std::uint32_t n) {
-      return list_.devices[n].kind == DeviceKind::kSwitch || list_.devices[n].host != device.host;
+      return list_.devices[n].kind != DeviceKind::kNvSwitch;
     });
     if (IsEnd(device.kind) && networked) server.nics.push_back(d);
   }
@@ -203,10 +212,13 @@ void CableBuilder::AddServers() {
     const Server& server = servers_[node];
     if (node_) {
       AddFromTemplate(server, node);
+    } else if (!server.gpus.empty()) {
+      AddDrawnServer(server, node);
     } else {
       AddPlainServer(server, node);
     }
   }
+  if (!inside_.empty()) AddDrawnBuses();
 }
 
 void CableBuilder::AddFromTemplate(const Server& server, std::uint32_t node) {
@@ -230,7 +242,58 @@ void CableBuilder::AddPlainServer(const Server& server, std::uint32_t node) {
   for (std::uint32_t i = 0; i < server.nics.size(); ++i) {
     const DeviceId end = builder_.AddDevice({.kind = DeviceKind::kHost, .node = node, .local = i});
     built_[server.nics[i]] = end;
-    Name(end, server.nics.size() == 1 ? server.host : list_.devices[server.nics[i]].name);
+    const std::string& name = list_.devices[server.nics[i]].name;
+    Name(end, server.nics.size() == 1 && !name.empty() ? server.host : name);
+  }
+}
+
+// GPUs and NVSwitches as the file draws them, and a NIC for each GPU that has network cables.
+void CableBuilder::AddDrawnServer(const Server& server, std::uint32_t node) {
+  const auto add = [&](DeviceKind kind, std::uint32_t local) {
+    return builder_.AddDevice({.kind = kind, .node = node, .local = local});
+  };
+  for (std::uint32_t i = 0; i < server.gpus.size(); ++i) {
+    inside_[server.gpus[i]] = add(DeviceKind::kGpu, i);
+  }
+  for (std::uint32_t i = 0; i < server.nics.size(); ++i) {
+    built_[server.nics[i]] = add(DeviceKind::kNic, i);
+  }
+  for (std::uint32_t i = 0; i < server.nv_switches.size(); ++i) {
+    inside_[server.nv_switches[i]] = add(DeviceKind::kNvSwitch, i);
+  }
+}
+
+// NVLinks, and what joins a GPU to its NIC: as wide as the NIC's cables, since the file has none.
+void CableBuilder::AddDrawnBuses() {
+  std::map<std::uint32_t, Rate> network;
+  for (const CableList::Cable& cable : list_.cables) {
+    const auto a = inside_.find(cable.a.device);
+    const auto b = inside_.find(cable.b.device);
+    if (a != inside_.end() && b != inside_.end() && IsInside(cable)) {
+      builder_.AddCable(a->second, b->second, RateOf(cable), cable.latency.value_or(Time()),
+                        LinkKind::kNvlink);
+      continue;
+    }
+    for (std::uint32_t end : {cable.a.device, cable.b.device}) {
+      if (inside_.contains(end)) network[end] = network[end] + cable.rate.value_or(assumed_rate());
+    }
+  }
+  for (const auto& [gpu, rate] : network) {
+    builder_.AddCable(inside_[gpu], built_[gpu], rate, Time(), LinkKind::kPcie);
+  }
+  DescribeDrawnNode();
+  imported_.built.notes.emplace_back(
+      "the file draws GPUs and no NICs: each GPU has one, behind a bus as wide as its cables");
+}
+
+void CableBuilder::DescribeDrawnNode() {
+  const Server& first = servers_.front();
+  template_ = {};
+  template_.name = "server of the file";
+  template_.gpus = static_cast<std::uint32_t>(first.gpus.size());
+  template_.nics = static_cast<std::uint32_t>(first.nics.size());
+  for (const CableList::Cable& cable : list_.cables) {
+    if (!IsInside(cable)) template_.nic_rate = std::max(template_.nic_rate, RateOf(cable));
   }
 }
 
@@ -261,7 +324,7 @@ void CableBuilder::AddSwitches() {
 // Cables in the order of their lower ends and these ends' ports, as builders lay them.
 void CableBuilder::AddNetwork() {
   for (const CableList::Cable& cable : list_.cables) {
-    if (aside_[cable.a.device] || aside_[cable.b.device]) continue;
+    if (aside_[cable.a.device] || aside_[cable.b.device] || IsInside(cable)) continue;
     Laid one{.low = cable.a, .high = cable.b, .cable = &cable};
     const auto rank = [&](CableList::End end) {
       return std::pair(tiers_[end.device], built_[end.device]);

@@ -56,24 +56,23 @@ class Reader {
   }
 
  private:
-  void Malformed(const Scanner& scan, std::string_view form) {
-    words_.LineError(words_.line(), scan.column(), "TL1451",
+  void Malformed(int column, std::string_view form) {
+    words_.LineError(words_.line(), column, "TL1451",
                      "the line is not of the form of ibnetdiscover",
                      fmt::format("such as {}", form));
   }
 
   void ReadRecord() {
     Scanner scan(words_.text());
-    const auto kind = RecordKind(scan.Token());
-    std::optional<std::uint32_t> ports;
-    std::optional<std::string_view> id;
-    if (kind) ports = scan.Number();
-    if (ports) id = scan.Quoted();
     current_.reset();
-    if (!id || id->empty()) return Malformed(scan, kRecordForm);
+    const auto kind = RecordKind(scan.Token());
+    if (!kind) return Malformed(words_.words().front().column, kRecordForm);
+    const auto ports = scan.Number();
+    const int column = scan.column();
+    const auto id = ports ? scan.Quoted() : std::nullopt;
+    if (!id || id->empty()) return Malformed(column, kRecordForm);
     if (subnet_.Find(*id)) {
-      words_.LineError(words_.line(), scan.column(), "TL1452",
-                       fmt::format("{} is described twice", *id),
+      words_.LineError(words_.line(), column, "TL1452", fmt::format("{} is described twice", *id),
                        "an id stands for one device; remove one of its records");
       return;
     }
@@ -95,9 +94,10 @@ class Reader {
     const int column = scan.column();
     const auto remote = port ? scan.Quoted() : std::nullopt;
     const auto remote_port = remote ? scan.Bracketed() : std::nullopt;
-    if (!remote_port) return Malformed(scan, kPortForm);
+    if (!remote_port) return Malformed(scan.column(), kPortForm);
     if (!current_) {
-      if (!words_.failed()) Malformed(scan, kRecordForm);  // else of a record that was refused
+      if (!words_.failed())
+        Malformed(scan.column(), kRecordForm);  // else of a record that was refused
       return;
     }
     if (*port > ports_) {

@@ -134,10 +134,16 @@ bool Subnet::CheckView(const View& view) {
   return mutual;
 }
 
+bool Subnet::ToAggregation(const View& view) const {
+  const auto remote = Find(view.remote);
+  return IsAggregation(nodes_[view.from.device].description) ||
+         (remote && IsAggregation(nodes_[*remote].description));
+}
+
 void Subnet::JoinViews(CableList& list) {
   std::size_t one_sided = 0;
   for (auto& [end, view] : views_) {
-    if (view.used || !CheckView(view)) continue;
+    if (view.used || ToAggregation(view) || !CheckView(view)) continue;
     const CableList::End to{*Find(view.remote), view.remote_port};
     const auto back = views_.find({to.device, to.port});
     if (back == views_.end()) {
@@ -199,9 +205,6 @@ void Subnet::SetAggregationAside(CableList& list, const std::vector<bool>& aside
     moved[i] = static_cast<std::uint32_t>(kept.size());
     if (!aside[i]) kept.push_back(std::move(list.devices[i]));
   }
-  std::erase_if(list.cables, [&](const CableList::Cable& cable) {
-    return aside[cable.a.device] || aside[cable.b.device];
-  });
   for (CableList::Cable& cable : list.cables) {
     cable.a.device = moved[cable.a.device];
     cable.b.device = moved[cable.b.device];

@@ -55,6 +55,7 @@ class Subnet {
   void NameDevices(CableList& list) const;
   void JoinViews(CableList& list);
   bool CheckView(const View& view);
+  [[nodiscard]] bool ToAggregation(const View& view) const;
   void Problem(const View& view, const std::string& message, const std::string& hint);
   static void SetAggregationAside(CableList& list, const std::vector<bool>& aside);
 

@@ -23,6 +23,15 @@ struct FabricFileReader {
 };
 
 [[nodiscard]] const FabricFileReader& IbnetdiscoverReader();
+[[nodiscard]] const FabricFileReader& IbnetdiscoverPortsReader();
+[[nodiscard]] const FabricFileReader& IblinkinfoReader();
+[[nodiscard]] const FabricFileReader& SlurmReader();
+[[nodiscard]] const FabricFileReader& Ns3Reader();
+[[nodiscard]] const FabricFileReader& HtsimReader();
+[[nodiscard]] const FabricFileReader& SimgridReader();
+[[nodiscard]] const FabricFileReader& ContainerlabReader();
+[[nodiscard]] const FabricFileReader& AstraReader();
+[[nodiscard]] const FabricFileReader& CsvReader();
 
 [[nodiscard]] std::span<const FabricFileReader* const> FabricFileReaders();
 

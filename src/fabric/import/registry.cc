@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/yaml_reader.h"
+#include "fabric/export/writer.h"
 #include "fabric/fabric_reader.h"
 #include "fabric/import/build_cables.h"
 #include "fabric/import/reader.h"
@@ -14,7 +15,11 @@
 namespace trunkline {
 namespace {
 
-constexpr std::array kReaders = {&IbnetdiscoverReader};
+constexpr std::array kReaders = {&IbnetdiscoverReader, &IbnetdiscoverPortsReader,
+                                 &IblinkinfoReader,    &SlurmReader,
+                                 &Ns3Reader,           &HtsimReader,
+                                 &SimgridReader,       &ContainerlabReader,
+                                 &AstraReader,         &CsvReader};
 
 const FabricFileReader* FindReader(std::string_view name) {
   const auto readers = FabricFileReaders();
@@ -118,6 +123,14 @@ std::vector<FabricFormat> FabricFormats() {
   std::vector<FabricFormat> formats;
   for (const FabricFileReader* reader : FabricFileReaders()) {
     formats.push_back({.name = reader->name, .summary = reader->summary, .reads = true});
+  }
+  for (const FabricFileWriter* writer : FabricFileWriters()) {
+    const auto known = std::ranges::find(formats, writer->name, &FabricFormat::name);
+    if (known == formats.end()) {
+      formats.push_back({.name = writer->name, .summary = writer->summary, .writes = true});
+    } else {
+      known->writes = true;
+    }
   }
   return formats;
 }

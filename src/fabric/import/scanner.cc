@@ -29,6 +29,12 @@ std::string_view TakeDigits(std::string_view& text) {
 
 }  // namespace
 
+int Scanner::column() const {
+  Scanner ahead = *this;
+  ahead.SkipBlanks();
+  return static_cast<int>(ahead.at_) + 1;
+}
+
 void Scanner::SkipBlanks() {
   while (at_ < line_.size() && IsBlank(line_[at_])) ++at_;
 }

@@ -11,8 +11,8 @@ class Scanner {
  public:
   explicit Scanner(std::string_view line) : line_(line) {}
 
-  // 1-based, of what comes next.
-  [[nodiscard]] int column() const { return static_cast<int>(at_) + 1; }
+  // 1-based, of what comes next, blanks aside.
+  [[nodiscard]] int column() const;
   [[nodiscard]] bool done();
 
   // Each skips blanks; where the piece is not what is asked for, nothing is taken.

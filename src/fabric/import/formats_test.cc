@@ -1,0 +1,385 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "fabric/import/hostlist.h"
+#include "trunkline/fabric/analysis.h"
+#include "trunkline/fabric/import.h"
+
+namespace trunkline {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Fabric Build(const std::string& text) {
+  const auto spec = ParseFabricSpec(text);
+  EXPECT_TRUE(spec) << text;
+  auto built = BuildFabric(*spec);
+  EXPECT_TRUE(built) << text << (built ? "" : Format(built.error().front()));
+  return built ? built->fabric : Fabric();
+}
+
+ImportedFabric Import(const std::string& text, const ImportOptions& options = {}) {
+  auto imported = ImportFabric(text, "file", options);
+  EXPECT_TRUE(imported) << (imported ? "" : Format(imported.error().front())) << text;
+  return imported ? *std::move(imported) : ImportedFabric();
+}
+
+// A device by its place in the fabric, whatever it is called.
+using Place = std::tuple<int, std::uint32_t, std::uint32_t>;
+Place PlaceOf(const Fabric& fabric, DeviceId id) {
+  const Device& device = fabric.device(id);
+  return {device.tier, device.node, device.local};
+}
+
+// All network cables, sorted.
+using Cable = std::tuple<Place, Place, std::int64_t, std::int64_t>;
+std::vector<Cable> CablesOf(const Fabric& fabric, bool with_latency = true) {
+  std::vector<Cable> cables;
+  for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
+    const Link& link = fabric.link(LinkId(i));
+    if (link.kind != LinkKind::kNetwork) continue;
+    cables.emplace_back(PlaceOf(fabric, link.from), PlaceOf(fabric, link.to),
+                        link.rate.bits_per_second(), with_latency ? link.latency.ps() : 0);
+  }
+  std::ranges::sort(cables);
+  return cables;
+}
+
+std::vector<std::string> SwitchNames(const Fabric& fabric) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+    const auto id = static_cast<DeviceId>(i);
+    if (fabric.device(id).kind == DeviceKind::kSwitch) names.push_back(fabric.name(id));
+  }
+  return names;
+}
+
+struct RoundTrip {
+  const char* spec;
+  const char* node;  // empty: plain hosts
+};
+
+class WhatIsWritten : public testing::TestWithParam<RoundTrip> {};
+
+TEST_P(WhatIsWritten, ReadsBackAsTheSameFabric) {
+  const Fabric fabric = Build(GetParam().spec);
+  for (const char* format : {"ibnetdiscover", "csv", "containerlab"}) {
+    const auto text = ExportFabric(fabric, format);
+    ASSERT_TRUE(text) << format;
+    EXPECT_EQ(RecogniseFabric(*text), format);
+    if (std::string(format) == "containerlab" && *GetParam().node != '\0') continue;  // no servers
+    const ImportedFabric imported = Import(*text, {.node = GetParam().node});
+    EXPECT_EQ(imported.format, format);
+    EXPECT_EQ(CablesOf(imported.built.fabric), CablesOf(fabric)) << format;
+    EXPECT_EQ(SwitchNames(imported.built.fabric), SwitchNames(fabric)) << format;
+    EXPECT_EQ(imported.built.fabric.trunk_count(), fabric.trunk_count()) << format;
+  }
+}
+
+TEST_P(WhatIsWritten, ReadsBackFromTheTopologiesOfNs3) {
+  const Fabric fabric = Build(GetParam().spec);
+  const auto text = ExportFabric(fabric, "ns3");
+  ASSERT_TRUE(text);
+  EXPECT_EQ(RecogniseFabric(*text), "ns3");
+  const ImportedFabric imported = Import(*text);
+  const auto cables = CablesOf(imported.built.fabric);
+  const FabricCounts found = CountParts(imported.built.fabric);
+  const FabricCounts expected = CountParts(fabric);
+  ASSERT_EQ(found.tiers.size(), expected.tiers.size());
+  for (std::size_t i = 0; i < found.tiers.size(); ++i) {
+    EXPECT_EQ(found.tiers[i].switches, expected.tiers[i].switches);
+    EXPECT_EQ(found.tiers[i].cables_up, expected.tiers[i].cables_up);
+    EXPECT_EQ(found.tiers[i].up, expected.tiers[i].up);
+  }
+  EXPECT_EQ(found.host_cables, expected.host_cables);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Formats, WhatIsWritten,
+    testing::Values(RoundTrip{"clos:nodes=64,radix=16", ""},
+                    RoundTrip{"clos:nodes=256,radix=16,tiers=3", ""}, RoundTrip{"fat-tree:k=6", ""},
+                    RoundTrip{"single-switch:nodes=5", ""},
+                    RoundTrip{"rail-optimized:node=dgx-h100,nodes=32,radix=32", "dgx-h100"}));
+
+TEST(Simgrid, WhatIsWrittenReadsBackWhereNoCablesRunInParallel) {
+  const Fabric fabric = Build("fat-tree:k=6");
+  const auto text = ExportFabric(fabric, "simgrid");
+  ASSERT_TRUE(text);
+  EXPECT_EQ(RecogniseFabric(*text), "simgrid");
+  EXPECT_EQ(CablesOf(Import(*text).built.fabric), CablesOf(fabric));
+}
+
+TEST(Slurm, WhatIsWrittenHasTheServersOfALeafTogether) {
+  const auto text = ExportFabric(Build("clos:nodes=64,radix=16"), "slurm");
+  ASSERT_TRUE(text);
+  const FabricCounts counts = CountParts(Import(*text).built.fabric);
+  EXPECT_EQ(counts.tiers.at(0).switches, 8U);
+  EXPECT_EQ(counts.nodes, 64U);
+}
+
+TEST(ExportFabric, GraphsNameEveryDeviceAndCable) {
+  const Fabric fabric = Build("clos:nodes=8,radix=8");
+  const auto count = [](const std::string& text, const std::string& what) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  EXPECT_EQ(count(*ExportFabric(fabric, "dot"), " -- "), fabric.link_count() / 2);
+  EXPECT_EQ(count(*ExportFabric(fabric, "graphml"), "<edge "), fabric.link_count() / 2);
+  EXPECT_EQ(count(*ExportFabric(fabric, "graphml"), "<node "), fabric.device_count());
+}
+
+TEST(ExportFabric, ASpeedThatInfinibandLacksIsRefused) {
+  const auto text = ExportFabric(Build("clos:nodes=8,radix=8,link=333 Gb/s"), "ibnetdiscover");
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error()[0].code, "TL1458");
+  EXPECT_THAT(text.error()[0].message, HasSubstr("333 Gb/s"));
+}
+
+constexpr const char* kPorts =
+    "CA 134 1 0x01 4x EDR - SW 17 10 0x10 ( 'o1 HCA-1' - 'leaf' )\n"
+    "SW 17 10 0x10 4x EDR - CA 134 1 0x01 ( 'leaf' - 'o1 HCA-1' )\n"
+    "CA 133 1 0x02 4x EDR - SW 17 11 0x10 ( 'o2 HCA-1' - 'leaf' )\n"
+    "SW 17 11 0x10 4x EDR - CA 133 1 0x02 ( 'leaf' - 'o2 HCA-1' )\n"
+    "SW 17 12 0x10 4x ??? 'leaf'\n";
+constexpr const char* kLinks =
+    "CA: node-1 HCA-1:\n"
+    "      0x01      4    1[  ] ==( 4X  106.25 Gbps Active/  LinkUp)==>  2   17[  ] \"leaf\" ( )\n"
+    "CA: node-2 HCA-1:\n"
+    "      0x02      5    1[  ] ==( 4X  106.25 Gbps Active/  LinkUp)==>  2   18[  ] \"leaf\" ( )\n"
+    "Switch: 0x10 MF0;leaf:SB7700/U1:\n"
+    "           2   17[  ] ==( 4X  106.25 Gbps Active/  LinkUp)==>  4    1[  ] \"node-1 HCA-1\" ( "
+    ")\n"
+    "           2   18[  ] ==( 4X  106.25 Gbps Active/  LinkUp)==>  5    1[  ] \"node-2 HCA-1\" ( "
+    ")\n"
+    "           2   19[  ] ==(         Down/ Polling)==>             [  ] \"\" ( )\n";
+constexpr const char* kTree =
+    "# a tree\n"
+    "switchname=top Switches=leaf-[1-2]\n"
+    "SwitchName=leaf-1 Nodes=n[01-02,4] LinkSpeed=100\n"
+    "SwitchName=leaf-2 Nodes=n[05-06]\n";
+constexpr const char* kNs3 =
+    "5 2 4\n3 4\n0 3 100Gbps 1000ns 0\n1 3 100Gbps 1000ns 0\n2 4 "
+    "100Gbps 1000ns 0\n3 4 400Gbps 1us 0\nFirst line: nodes …\n";
+constexpr const char* kSimai =
+    "8 2 2 2 8 H100\n4 5 6 7\n0 4 2880Gbps 0.000025ms 0\n1 4 2880Gbps 0.000025ms 0\n"
+    "2 5 2880Gbps 0.000025ms 0\n3 5 2880Gbps 0.000025ms 0\n0 6 400Gbps 0.0005ms 0\n"
+    "1 7 400Gbps 0.0005ms 0\n2 6 400Gbps 0.0005ms 0\n3 7 400Gbps 0.0005ms 0\n";
+constexpr const char* kHtsim =
+    "Nodes 8\nTiers 3\nPodsize 4\n\nTier 0\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 2\n"
+    "Downlink_Latency_ns 1000\n\nTier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 4\n"
+    "Downlink_Latency_ns 1000\nBundle 1\n\nTier 2\nDownlink_speed_Gbps 100\nRadix_Down 4\n"
+    "Downlink_Latency_ns 1000\nBundle 2\n";
+constexpr const char* kCluster =
+    "<platform version=\"4.1\"><zone id=\"w\" routing=\"Full\">\n"
+    "<cluster id=\"c\" prefix=\"n\" radical=\"0-15\" suffix=\"\" speed=\"1Gf\" bw=\"50GBps\"\n"
+    " lat=\"500ns\" topology=\"FAT_TREE\" topo_parameters=\"2;4,4;1,2;1,1\"/></zone></platform>\n";
+constexpr const char* kRouted =
+    "<platform version=\"4.1\"><zone id=\"w\" routing=\"Floyd\">\n"
+    "<host id=\"a\" speed=\"1Gf\"/><host id=\"b\" speed=\"1Gf\"/><router id=\"s\"/>\n"
+    "<link id=\"l1\" bandwidth=\"100Gbps\" latency=\"1us\"/>\n"
+    "<link id=\"l2\" bandwidth=\"12.5GBps\" latency=\"1us\"/>\n"
+    "<route src=\"a\" dst=\"s\"><link_ctn id=\"l1\"/></route>\n"
+    "<route src=\"s\" dst=\"b\"><link_ctn id=\"l2\"/></route></zone></platform>\n";
+constexpr const char* kLab =
+    "name: lab\ntopology:\n  nodes:\n    leaf1: {kind: nokia_srlinux}\n    h1: {kind: linux}\n"
+    "    h2: {kind: linux}\n  links:\n    - endpoints: [\"leaf1:e1-1\", \"h1:eth1\"]\n"
+    "    - endpoints: [\"leaf1:e1-2\", \"h2:eth1\"]\n";
+constexpr const char* kAstra =
+    "topology: [ Switch, Ring ]\nnpus_count: [ 8, 4 ]\nbandwidth: [ 400, 50 ]\nlatency: [ 936.25, "
+    "1000 ]\n";
+constexpr const char* kCsv =
+    "from,to,rate\nnode1,leaf,100 Gb/s\nnode2,leaf,100 Gb/s\nleaf,spine,400 Gb/s\nnode3,spine,100 "
+    "Gb/s\n";
+
+struct Sample {
+  const char* format;
+  const char* text;
+  std::uint64_t nodes;
+  std::uint64_t nics;
+  std::uint64_t host_cables;
+  std::uint64_t switch_cables;
+  Rate rate;  // of the first end's first cable
+};
+
+class EveryFormat : public testing::TestWithParam<Sample> {};
+
+TEST_P(EveryFormat, IsToldByItsContentAndHasThePartsItLists) {
+  const Sample& sample = GetParam();
+  EXPECT_EQ(RecogniseFabric(sample.text), sample.format);
+  const ImportedFabric imported = Import(sample.text);
+  EXPECT_EQ(imported.format, sample.format);
+  const Fabric& fabric = imported.built.fabric;
+  const FabricCounts counts = CountParts(fabric);
+  EXPECT_EQ(counts.nodes, sample.nodes);
+  EXPECT_EQ(counts.nics, sample.nics);
+  EXPECT_EQ(counts.host_cables, sample.host_cables);
+  EXPECT_EQ(counts.switch_cables, sample.switch_cables);
+  EXPECT_EQ(std::get<2>(CablesOf(fabric).front()), sample.rate.bits_per_second());
+}
+
+TEST_P(EveryFormat, ReadsWindowsLineEnds) {
+  std::string text;
+  for (const char* c = GetParam().text; *c != '\0'; ++c)
+    text += *c == '\n' ? "\r\n" : std::string(1, *c);
+  EXPECT_EQ(CountParts(Import(text, {.format = GetParam().format}).built.fabric).nics,
+            GetParam().nics);
+}
+
+TEST_P(EveryFormat, CutAnywhereIsReadOrRefusedWithAReason) {
+  const std::string text = GetParam().text;
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    const auto imported =
+        ImportFabric(text.substr(0, length), "cut", {.format = GetParam().format});
+    if (imported) continue;
+    ASSERT_FALSE(imported.error().empty()) << length;
+    EXPECT_FALSE(imported.error()[0].message.empty()) << length;
+    EXPECT_EQ(imported.error()[0].where.file, "cut") << Format(imported.error()[0]);
+  }
+}
+
+TEST_P(EveryFormat, ZeroBytesAndEndlessLinesAreRefused) {
+  std::string zero = GetParam().text;
+  zero.insert(zero.size() / 2, 1, '\0');
+  EXPECT_FALSE(ImportFabric(zero, "zero", {.format = GetParam().format}));
+  const std::string endless = std::string(300'000, 'x') + "\n" + GetParam().text;
+  EXPECT_FALSE(ImportFabric(endless, "endless", {.format = GetParam().format}));
+}
+
+constexpr Rate kGb100 = Rate::GigabitsPerSecond(100);
+INSTANTIATE_TEST_SUITE_P(
+    Formats, EveryFormat,
+    testing::Values(Sample{"ibnetdiscover-p", kPorts, 2, 2, 2, 0, kGb100},
+                    Sample{"iblinkinfo", kLinks, 2, 2, 2, 0, Rate::GigabitsPerSecond(400)},
+                    Sample{"slurm", kTree, 5, 5, 5, 2, Rate::GigabitsPerSecond(400)},
+                    Sample{"ns3", kNs3, 3, 3, 3, 1, kGb100},
+                    Sample{"ns3", kSimai, 2, 4, 4, 0, Rate::GigabitsPerSecond(400)},
+                    Sample{"htsim", kHtsim, 8, 8, 8, 24, Rate::GigabitsPerSecond(200)},
+                    Sample{"simgrid", kCluster, 16, 16, 16, 8, Rate::GigabitsPerSecond(400)},
+                    Sample{"simgrid", kRouted, 2, 2, 2, 0, kGb100},
+                    Sample{"containerlab", kLab, 2, 2, 2, 0, Rate::GigabitsPerSecond(400)},
+                    Sample{"astra-sim", kAstra, 32, 32, 32, 64,
+                           Rate::BitsPerSecond((400LL + 2 * 50) << 33)},
+                    Sample{"csv", kCsv, 3, 3, 3, 1, kGb100}));
+
+TEST(Simai, GpusKeepTheirNvlinks) {
+  const Fabric fabric = Import(kSimai).built.fabric;
+  EXPECT_EQ(fabric.endpoints().size(), 4U);
+  EXPECT_EQ(fabric.endpoints_per_node(), 2U);
+  const auto path = TracePath(Router(fabric, {}), "gpu:0/0", "gpu:0/1");
+  ASSERT_TRUE(path);
+  EXPECT_EQ(path->latency, Time::Nanoseconds(50));  // two NVLinks of 25 ns
+  EXPECT_EQ(path->limit, Rate::GigabitsPerSecond(2880));
+}
+
+TEST(Ns3, DelaysAreThoseOfTheLinksAlone) {
+  const auto path = TracePath(Router(Import(kNs3).built.fabric, {}), "host-0", "host-2");
+  ASSERT_TRUE(path);
+  EXPECT_EQ(path->latency, Time::Microseconds(3));
+}
+
+TEST(AstraSim, ARingOfOneDimensionIsAsLongAsItsShorterWay) {
+  const ImportedFabric imported =
+      Import("topology: [ Ring ]\nnpus_count: [ 16 ]\nbandwidth: [ 50 ]\nlatency: [ 500 ]\n");
+  const auto path = TracePath(Router(imported.built.fabric, {}), "npu-0", "npu-13");
+  ASSERT_TRUE(path);
+  EXPECT_EQ(path->latency, Time::Nanoseconds(3 * 500));
+}
+
+struct Fault {
+  const char* format;
+  std::string text;
+  const char* place;
+};
+
+std::string With(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Formats, WhatIsWrongIsNamedWithItsPlace) {
+  const std::vector<Fault> faults = {
+      {"ibnetdiscover-p", With(kPorts, "4x EDR", "4x EDX"), "TL1453 1:18"},
+      {"ibnetdiscover-p", With(kPorts, "133 1", "133 x"), "TL1451 3:8"},
+      {"iblinkinfo", With(kLinks, "106.25", "106.75x"), "TL1453 2:28"},
+      {"slurm", With(kTree, "[05-06]", "[06-05]"), "TL1451 4:25"},
+      {"slurm", With(kTree, "leaf-2 Nodes", "leaf-1 Nodes"), "TL1452 4:12"},
+      {"slurm", With(kTree, "SwitchName=leaf-2", "SwitchName=leaf-3"), "TL1452 2:0"},
+      {"ns3", With(kNs3, "0 3 100Gbps", "0 3 100Gb"), "TL1453 3:5"},
+      {"ns3", With(kNs3, "0 3 100", "0 0 100"), "TL1452 3:3"},
+      {"ns3", With(kNs3, "5 2 4", "5 2 5"), "TL1451 7:1"},
+      {"ns3", With(kNs3, "\n3 4", "\n3 9"), "TL1451 2:3"},
+      {"ns3", With(kNs3, "\n3 4", "\n3 3"), "TL1452 2:3"},
+      {"htsim", With(kHtsim, "Radix_Up", "Radix_Upp"), "TL1451 8:1"},
+      {"htsim", With(kHtsim, "Bundle 2", "Bundle 3"), "TL1452 0:0"},
+      {"simgrid", With(kCluster, "50GBps", "50XBps"), "TL1453 2:2"},
+      {"simgrid", With(kCluster, "2;4,4", "3;4,4"), "TL1452 2:2"},
+      {"simgrid", With(kCluster, "</zone>", "</zonk>"), "TL1451 3:69"},
+      {"simgrid", With(kRouted, "dst=\"s\"", "dst=\"t\""), "TL1452 5:2"},
+      {"containerlab", With(kLab, "h1:eth1", "h3:eth1"), "TL1452 8:33"},
+      {"containerlab", With(kLab, "e1-2", "e1-1"), "TL1452 9:19"},
+      {"astra-sim", With(kAstra, "[ 8, 4 ]", "[ 8 ]"), "TL1452 2:13"},
+      {"csv", With(kCsv, "from,to", "from,tu"), "TL1451 1:6"},
+      {"csv", With(kCsv, "leaf,spine", "leaf,leaf"), "TL1452 4:6"},
+  };
+  for (const Fault& fault : faults) {
+    const auto imported = ImportFabric(fault.text, "file", {.format = fault.format});
+    ASSERT_FALSE(imported) << fault.place;
+    const Diagnostic& problem = imported.error()[0];
+    EXPECT_EQ(problem.code + " " + std::to_string(problem.where.line) + ":" +
+                  std::to_string(problem.where.column),
+              fault.place)
+        << Format(problem);
+    EXPECT_FALSE(problem.hint.empty());
+  }
+}
+
+TEST(Hostlist, NamesAreTheProductOfTheirBrackets) {
+  EXPECT_THAT(*ExpandHostlist("a[08-10]"), ElementsAre("a08", "a09", "a10"));
+  EXPECT_THAT(*ExpandHostlist("r[1-2]n[1,3],login"),
+              ElementsAre("r1n1", "r1n3", "r2n1", "r2n3", "login"));
+  for (const char* wrong : {"", "a[1-", "a[2-1]", "a[x]", "a,,b", "a[0-999999999]"}) {
+    EXPECT_FALSE(ExpandHostlist(wrong)) << wrong;
+  }
+}
+
+// The sample files of other projects, where they lie beside the source: sizes as the files say.
+TEST(Samples, OtherToolsFilesAreRead) {
+  const std::string folder = TRUNKLINE_SOURCE_DIR "/../shared/samples/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
+  struct Expected {
+    const char* file;
+    std::uint64_t nics;
+    std::uint64_t switch_cables;
+  };
+  for (const Expected& expected :
+       std::vector<Expected>{{"simai/hpcc_fat_320host.txt", 320, 480 - 320},
+                             {"simai/conweave_leaf_spine_128_100G_OS2.txt", 128, 192 - 128},
+                             {"simai/conweave_fat_k8_100G_OS2.txt", 256, 512 - 256},
+                             {"simai/Spectrum-X_128g_8gps_100Gbps_A100", 128, 64},
+                             {"htsim/csg-htsim/fat_tree_1024.topo", 1024, 2048},
+                             {"simgrid/fattree_256.xml", 256, 256},
+                             {"simgrid/dragonfly_64.xml", 64, 4 * 6 + 6},
+                             {"fabrics/slurm-topology-tree.conf", 96, 18}}) {
+    const auto imported = ImportFabricFile(folder + expected.file);
+    ASSERT_TRUE(imported) << Format(imported.error().front());
+    const FabricCounts counts = CountParts(imported->built.fabric);
+    EXPECT_EQ(counts.nics, expected.nics) << expected.file;
+    EXPECT_EQ(counts.switch_cables, expected.switch_cables) << expected.file;
+  }
+}
+
+}  // namespace
+}  // namespace trunkline

@@ -1,0 +1,52 @@
+#include "fabric/import/xml_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace trunkline {
+
+Diagnostic XmlFile::At(std::ptrdiff_t offset) const {
+  const std::size_t at =
+      std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset, 0)), text_.size());
+  const std::string_view before = text_.substr(0, at);
+  const std::size_t line_begin = before.rfind('\n') + 1;  // 0 when npos
+  Diagnostic diagnostic;
+  diagnostic.where = {file_, static_cast<int>(std::ranges::count(before, '\n')) + 1,
+                      static_cast<int>(at - line_begin) + 1};
+  const std::string_view line = text_.substr(line_begin);
+  diagnostic.excerpt = line.substr(0, std::min(line.find('\n'), std::size_t{4096}));
+  return diagnostic;
+}
+
+void XmlFile::Error(pugi::xml_node node, std::string code, std::string message, std::string hint) {
+  Diagnostic problem = At(node.offset_debug());
+  problem.code = std::move(code);
+  problem.message = std::move(message);
+  problem.hint = std::move(hint);
+  problems_.push_back(std::move(problem));
+}
+
+Result<XmlFile> XmlFile::Parse(std::string_view text, const std::string& file) {
+  XmlFile xml(text, file);
+  // The parser passes over text in front of the first element.
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  if (first == std::string_view::npos || text[first] != '<') {
+    Diagnostic problem =
+        xml.At(first == std::string_view::npos ? 0 : static_cast<std::ptrdiff_t>(first));
+    problem.code = "TL1451";
+    problem.message = "no XML: it does not begin with '<'";
+    problem.hint = "is this the right file?";
+    return std::unexpected(Diagnostics{std::move(problem)});
+  }
+  const pugi::xml_parse_result parsed = xml.document_.load_buffer(text.data(), text.size());
+  if (parsed && xml.root()) return xml;
+  Diagnostic problem = xml.At(parsed.offset);
+  problem.code = "TL1451";
+  problem.message = fmt::format("no XML: {}", parsed.description());
+  problem.hint = "is the file complete?";
+  return std::unexpected(Diagnostics{std::move(problem)});
+}
+
+}  // namespace trunkline

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <pugixml.hpp>
+#include <string>
+#include <string_view>
+
+#include "trunkline/base/diagnostics.h"
+
+namespace trunkline {
+
+// A parsed XML text, whose problems are noted with their places.
+class XmlFile {
+ public:
+  // TL1451 when it is no XML, with the place.
+  [[nodiscard]] static Result<XmlFile> Parse(std::string_view text, const std::string& file);
+
+  [[nodiscard]] pugi::xml_node root() const { return document_.document_element(); }
+  void Error(pugi::xml_node node, std::string code, std::string message, std::string hint);
+  [[nodiscard]] bool failed() const { return !problems_.empty(); }
+  [[nodiscard]] Diagnostics TakeDiagnostics() { return std::move(problems_); }
+
+ private:
+  XmlFile(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {}
+  [[nodiscard]] Diagnostic At(std::ptrdiff_t offset) const;
+
+  std::string_view text_;
+  std::string file_;
+  pugi::xml_document document_;
+  Diagnostics problems_;
+};
+
+}  // namespace trunkline
