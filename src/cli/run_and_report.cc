@@ -64,7 +64,7 @@ void WarnAboutThreads(const RunFlags& flags, const Scenario& scenario) {
 }
 
 void WarnOfLostSamples(const RunFlags& flags, const Scenario& scenario) {
-  if (!scenario.sampling || !flags.out.empty() || scenario.engine != EngineKind::kPacket) return;
+  if (!scenario.sampling || !flags.out.empty() || !scenario.has_packets()) return;
   Diagnostic warning;
   warning.severity = Severity::kWarning;
   warning.code = "TL1006";
@@ -90,7 +90,7 @@ int RunAndReport(const std::string& path, const RunFlags& flags,
   WarnAboutThreads(flags, *scenario);
   WarnOfLostSamples(flags, *scenario);
   std::optional<SampleFile> samples;
-  if (folder && scenario->sampling && scenario->engine == EngineKind::kPacket) {
+  if (folder && scenario->sampling && scenario->has_packets()) {
     samples.emplace(folder->PathOf(kSampleFileName), scenario->cluster.fabric->fabric);
   }
   Result<RunResult> result = [&] {

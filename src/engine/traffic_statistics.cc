@@ -38,6 +38,27 @@ struct Sample {
   }
 };
 
+// Whether a backlog grew by more than `allowed`, and went on growing.
+bool Grew(double start, double middle, double end, double allowed) {
+  return end - start > allowed && middle > start && end - middle > (middle - start) / 2;
+}
+
+void FindLeastTimes(const TrafficWorkload& traffic, std::span<const FlowRecord> records,
+                    Saturation& result) {
+  double bytes = 0;
+  double byte_seconds = 0;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (!IsMeasured(traffic, PostedAt(traffic.flows[i], records[i]))) continue;
+    const auto own = static_cast<double>(traffic.flows[i].bytes.count());
+    result.least_warm_up = std::max(result.least_warm_up, records[i].alone);
+    bytes += own;
+    byte_seconds += own * records[i].alone.seconds();
+  }
+  result.least_window = Time::FromSeconds(byte_seconds / bytes / (1 - Saturation::kCarried));
+  result.long_enough = traffic.measure_from >= result.least_warm_up &&
+                       traffic.measure_until - traffic.measure_from >= result.least_window;
+}
+
 }  // namespace
 
 Percentiles PercentilesOf(std::vector<double> values) {
@@ -65,6 +86,7 @@ std::optional<Saturation> JudgeSaturation(const TrafficWorkload& traffic,
   const Time middle = traffic.measure_from +
                       Time::Picoseconds((traffic.measure_until - traffic.measure_from).ps() / 2);
   Saturation result;
+  double squares = 0;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Time posted = PostedAt(traffic.flows[i], records[i]);
     if (posted == FlowRecord::kNot) continue;
@@ -77,6 +99,7 @@ std::optional<Saturation> JudgeSaturation(const TrafficWorkload& traffic,
     result.backlog_at_start += waits_at(traffic.measure_from);
     result.backlog_at_middle += waits_at(middle);
     result.backlog_at_end += waits_at(traffic.measure_until);
+    squares += bytes * (waits_at(traffic.measure_from) + waits_at(traffic.measure_until));
     const auto late_at = [&](Time time) {
       const double age = (time - posted).seconds();
       return age > Saturation::kLate * records[i].alone.seconds() ? waits_at(time) : 0;
@@ -86,10 +109,15 @@ std::optional<Saturation> JudgeSaturation(const TrafficWorkload& traffic,
     result.late_at_end += late_at(traffic.measure_until);
   }
   if (result.offered_bytes == 0) return std::nullopt;
-  const double first_half = result.late_at_middle - result.late_at_start;
-  const double second_half = result.late_at_end - result.late_at_middle;
-  result.saturated = first_half + second_half > (1 - Saturation::kCarried) * result.offered_bytes &&
-                     first_half > 0 && second_half > first_half / 2;
+  result.accepted = result.delivered_bytes / result.offered_bytes;
+  result.chance = std::sqrt(squares);
+  FindLeastTimes(traffic, records, result);
+  constexpr double kMissing = 1 - Saturation::kCarried;
+  const double allowed = kMissing * result.offered_bytes;
+  const bool late = Grew(result.late_at_start, result.late_at_middle, result.late_at_end, allowed);
+  const bool refused = Grew(result.backlog_at_start, result.backlog_at_middle,
+                            result.backlog_at_end, allowed + 2 * result.chance);
+  result.saturated = late || (result.long_enough && refused);
   return result;
 }
 

@@ -157,6 +157,27 @@ TEST(JudgeSaturation, AFewLargeMessagesAreChance) {
   EXPECT_FALSE(judged->saturated);
 }
 
+// A link of 20 us that takes four messages in the time of five. None waits ten times those 20 us
+// before the end.
+TEST(JudgeSaturation, HoldsWhatIsAcceptedAgainstWhatIsOfferedWhereTheWindowIsLongEnough) {
+  History history;
+  for (std::int64_t i = 0; i < 600; ++i) history.Add(1000, i, i / 4 + 20, 20'000);
+  history.traffic.measure_from = Time::Microseconds(20);
+  history.traffic.measure_until = Time::Microseconds(220);
+  const auto shorter = JudgeSaturation(history.traffic, history.records);
+  EXPECT_EQ(shorter->least_warm_up, Time::Microseconds(20));
+  EXPECT_NEAR(shorter->least_window.seconds(), 400e-6, 1e-9);
+  EXPECT_FALSE(shorter->long_enough);
+  EXPECT_FALSE(shorter->saturated);
+
+  history.traffic.measure_until = Time::Microseconds(20 + 401);
+  const auto longer = JudgeSaturation(history.traffic, history.records);
+  EXPECT_TRUE(longer->long_enough);
+  EXPECT_NEAR(longer->accepted, 0.8, 0.01);
+  EXPECT_EQ(longer->late_at_end, 0);
+  EXPECT_TRUE(longer->saturated);
+}
+
 TEST(JudgeSaturation, CountsFlowsThatWereNeverPostedAsBacklog) {
   History history = Queue(1);
   for (std::size_t i = 200; i < 1000; ++i) history.records[i] = {};

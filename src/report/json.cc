@@ -1,6 +1,7 @@
 #include <string>
 
 #include "report/advice.h"
+#include "report/blocked.h"
 #include "report/explain.h"
 #include "report/json_writer.h"
 #include "report/link_classes.h"
@@ -179,6 +180,11 @@ void WriteBlocked(JsonWriter& json, const std::vector<BlockedTask>& blocked) {
     json.Field("rank", static_cast<std::uint64_t>(Index(task.rank)));
     json.Field("task", task.task);
     json.Field("waits_for", task.waits_for);
+    if (task.peer) {
+      json.Field("peer", static_cast<std::uint64_t>(Index(*task.peer)));
+    } else {
+      json.NullField("peer");
+    }
   });
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "trunkline/engine/packet_samples.h"
+#include "trunkline/engine/packet_window.h"
 #include "trunkline/fabric/fabric.h"
 #include "trunkline/fabric/route.h"
 #include "trunkline/scenario/traffic_result.h"
@@ -283,6 +284,29 @@ RunResult PipelineResult(int micro_batches) {
                                   .waiting = {},
                                   .exposed = kReduce,
                                   .bound = Milliseconds(20)});
+  return result;
+}
+
+RunResult WindowResult() {
+  RunResult result = PipelineResult();
+  WindowReport window;
+  window.from = Time::Microseconds(100'000);
+  window.until = Time::Microseconds(110'000);
+  window.flow_time = Time::Microseconds(10'000);
+  window.packet_time = Time::Microseconds(12'000);
+  window.tasks = 16;
+  window.step_delay = Time::Microseconds(1'000);
+  window.kinds.push_back({.label = 0,
+                          .tasks = 8,
+                          .cut = 2,
+                          .flow_s = 4e-3,
+                          .packet_s = 5e-3,
+                          .rank = RankId(3),
+                          .task = 7,
+                          .start = window.from,
+                          .delay = Time::Microseconds(2'000)});
+  window.packets.counters.packets.data = 1'000;
+  result.window = std::make_shared<const WindowReport>(std::move(window));
   return result;
 }
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "report/advice.h"
+#include "report/blocked.h"
 #include "report/link_classes.h"
 #include "report/names.h"
 #include "report/table.h"
@@ -20,6 +22,7 @@ namespace {
 
 constexpr std::size_t kTextWidth = 100;
 constexpr double kBarWidth = 40;
+constexpr std::size_t kMostBlocked = 20;
 
 class Page {
  public:
@@ -312,10 +315,15 @@ void AddBlocked(Page& page, const RunResult& result) {
   if (blocked.empty()) return;
   page.Heading("The run did not end: who waits for whom");
   Table table({{"rank"}, {"task"}, {"waits for", Align::kLeft}});
-  for (const BlockedTask& task : blocked) {
+  for (const BlockedTask& task : std::span(blocked).first(std::min(kMostBlocked, blocked.size()))) {
     table.Add({fmt::format("{}", Index(task.rank)), fmt::format("{}", task.task), task.waits_for});
   }
   page.Add(table);
+  if (blocked.size() > kMostBlocked) {
+    page.Line(fmt::format("  and {} more tasks",
+                          Grouped(static_cast<double>(blocked.size() - kMostBlocked))));
+  }
+  page.Items({ChainOfWaits(blocked)});
 }
 
 void AddWarnings(Page& page, const Diagnostics& warnings) {

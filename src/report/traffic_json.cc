@@ -77,6 +77,10 @@ void WriteLoad(JsonWriter& json, const TrafficResult& traffic) {
   json.Field("offered", traffic.offered_load);
   json.Field("offered_bytes", saturation.offered_bytes);
   json.Field("delivered_bytes", saturation.delivered_bytes);
+  json.Field("accepted", saturation.accepted);
+  json.Field("least_warm_up_s", saturation.least_warm_up);
+  json.Field("least_window_s", saturation.least_window);
+  json.Field("chance_bytes", saturation.chance);
   json.Field("backlog_at_start_bytes", saturation.backlog_at_start);
   json.Field("backlog_at_middle_bytes", saturation.backlog_at_middle);
   json.Field("backlog_at_end_bytes", saturation.backlog_at_end);

@@ -87,11 +87,6 @@ std::vector<std::string> WindowFindings(const RunResult& result) {
   return findings;
 }
 
-const std::vector<BlockedTask>& BlockedOf(const RunResult& result) {
-  const bool window = result.window != nullptr && !result.window->blocked.empty();
-  return window ? result.window->blocked : result.timeline.blocked;
-}
-
 void WriteWindow(JsonWriter& json, const RunResult& result) {
   const WindowReport& window = *result.window;
   const bool finished = window.status == RunStatus::kFinished;

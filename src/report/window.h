@@ -6,8 +6,7 @@
 #include "report/table.h"
 #include "trunkline/scenario/result.h"
 
-// The window of a run that was run again as packets. REQUIRES, but for BlockedOf: result.window is
-// set.
+// The window of a run that was run again as packets. REQUIRES: result.window is set.
 namespace trunkline {
 
 // The labels of the run's tasks: "dp reduce_scatter".
@@ -17,8 +16,6 @@ namespace trunkline {
 [[nodiscard]] Table WindowTable(const RunResult& result);
 // What the window says of the whole, a sentence a line.
 [[nodiscard]] std::vector<std::string> WindowFindings(const RunResult& result);
-// Tasks that never ended: of the run, or of its window, if it has one.
-[[nodiscard]] const std::vector<BlockedTask>& BlockedOf(const RunResult& result);
 void WriteWindow(JsonWriter& json, const RunResult& result);
 
 }  // namespace trunkline

@@ -121,6 +121,20 @@ class Run {
     return {};
   }
 
+  [[nodiscard]] PacketInput Packets(const EngineInput& input) const {
+    return {.router = input.router,
+            .switches = scenario_.cluster.switches,
+            .transport = scenario_.cluster.packet_transport,
+            .sampling = scenario_.sampling,
+            .samples = options_.samples};
+  }
+
+  void TakeSamples(PacketReport& report) {
+    if (!report.samples) return;
+    result_.samples = std::make_shared<const PacketSamples>(*std::move(report.samples));
+    report.samples.reset();
+  }
+
   Result<void> SimulatePackets(const EngineInput& input, const EngineOptions& options) {
     const ClusterSpec& cluster = scenario_.cluster;
     if (options.progress != nullptr) {
@@ -128,16 +142,17 @@ class Run {
       // Runs that are over at once need no announcement: a table has many.
       if (hops > kPacketHopsPerSecond) options.progress->Note(PacketCost(hops, options_.repeat));
     }
-    auto run = RunPacket(input,
-                         {input.router, cluster.switches, cluster.packet_transport,
-                          cluster.timed_faults, cluster.rerouting},
-                         options);
+    PacketInput packets = Packets(input);
+    packets.faults = cluster.timed_faults;
+    packets.rerouting = cluster.rerouting;
+    auto run = RunPacket(input, packets, options);
     if (!run) return std::unexpected(run.error());
     if (result_.packets == nullptr) {  // of a table's runs, the first says so
       result_.warnings.insert(result_.warnings.end(), run->warnings.begin(), run->warnings.end());
     }
     SummariseTimeline(std::move(run->timeline), options_.all_links, result_);
     AddPacketFigures(run->packets, result_);
+    TakeSamples(run->packets);
     result_.packets = std::make_shared<const PacketReport>(std::move(run->packets));
     return {};
   }
@@ -152,17 +167,14 @@ class Run {
         options.progress->Note("the window: " + PacketCost(hops, options_.repeat));
       }
     };
-    auto run = RunPacketWindow(input,
-                               {.router = input.router,
-                                .switches = cluster.switches,
-                                .transport = cluster.packet_transport},
-                               *window, options);
+    auto run = RunPacketWindow(input, Packets(input), *window, options);
     if (!run) return std::unexpected(PlaceAt(*scenario_.window, run.error()));
     SummariseTimeline(std::move(run->timeline), options_.all_links, result_);
     if (!run->window) return {};
     result_.events += run->window->packets.events;
     result_.warnings.insert(result_.warnings.end(), run->window->warnings.begin(),
                             run->window->warnings.end());
+    TakeSamples(run->window->packets);
     result_.window = std::make_shared<const WindowReport>(*std::move(run->window));
     return {};
   }

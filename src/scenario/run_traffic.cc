@@ -76,12 +76,27 @@ std::vector<PausedLink> PausedLinks(const PacketReport& report, const Fabric& fa
   return out;
 }
 
+Diagnostic WarnOfShortTimes(const Saturation& saturation) {
+  Diagnostic warning;
+  warning.severity = Severity::kWarning;
+  warning.code = "TL1826";
+  warning.message =
+      "the measured time is too short for messages of this size to tell whether the network "
+      "carries the load";
+  warning.hint = fmt::format("write a warm_up of at least {} and a window of at least {}",
+                             Humanize(saturation.least_warm_up), Humanize(saturation.least_window));
+  return warning;
+}
+
 // REQUIRES: the timeline has been summed up.
 void Finish(const TrafficWorkload& traffic, std::span<const FlowRecord> records,
             std::shared_ptr<const TrafficResult> summary, RunResult& result) {
   const auto& saturation = summary->saturation;
   if (result.status == RunStatus::kFinished && saturation && saturation->saturated) {
     result.status = RunStatus::kSaturated;
+  }
+  if (saturation && !saturation->long_enough && !saturation->saturated) {
+    result.warnings.push_back(WarnOfShortTimes(*saturation));
   }
   result.bound = TrafficBound(traffic, records, result);
   result.traffic = std::move(summary);

@@ -23,7 +23,10 @@ class Reader {
     BuildCluster(root);
     const std::size_t before = document_.error_count();
     ReadWorkload(root);
-    if (document_.error_count() == before) CheckWindow(root, scenario_);
+    if (document_.error_count() == before) {
+      CheckWindow(root, scenario_);
+      CheckSampling(root);
+    }
     Diagnostics problems = document_.TakeDiagnostics();
     if (HasErrors(problems)) return std::unexpected(std::move(problems));
     scenario_.warnings = std::move(problems);
@@ -42,12 +45,12 @@ class Reader {
     RefuseReserved(root, "background", "background traffic");
     if (const auto packet = root.Map("packet")) {
       ReadWindow(*packet, scenario_);
-      ReadSampling(root, *packet);
+      ReadSampling(*packet);
     }
   }
 
   // Samples cost a look at every link each: an interval is at least what a frame takes.
-  void ReadSampling(const YamlMap& root, const YamlMap& packet) {
+  void ReadSampling(const YamlMap& packet) {
     constexpr Time kLeast = Time::Picoseconds(100'000);
     constexpr Time kMost = Time::Microseconds(1'000'000);
     const auto value = packet.Find("sample");
@@ -62,15 +65,20 @@ class Reader {
     }
     sample->Read("links", sampling.links, IntRange{.min = 1, .max = 1'000});
     sample->Read("flows", sampling.flows, IntRange{.min = 0, .max = 1'000});
-    if (scenario_.engine != EngineKind::kPacket) {
+    if (!scenario_.has_packets()) {
       value->Warn("TL1210",
                   fmt::format("the {} engine does not read 'sample'", ToString(scenario_.engine)),
                   "run it with engine: packet");
-    } else if (const auto workload = root.Find("workload");
-               workload && workload->is_map() && !workload->AsMap()->Has("traffic")) {
-      value->Error("TL1202", "'sample': only traffic is sampled, not tasks and collectives yet",
-                   "remove the key; nothing would read it");
     }
+  }
+
+  // Samples are of one run, and a table of sizes has many.
+  void CheckSampling(const YamlMap& root) const {
+    const auto* job = std::get_if<CollectiveJob>(&scenario_.workload);
+    if (!scenario_.sampling || job == nullptr || job->sizes.size() <= 1) return;
+    root.Map("packet")->Find("sample")->Error(
+        "TL1207", fmt::format("samples of a collective at {} sizes", job->sizes.size()),
+        "keep one size: samples are of one run");
   }
 
   // A cluster is built only from a spec without mistakes of its own.

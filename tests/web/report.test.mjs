@@ -190,6 +190,20 @@ const tests = {
     }
   },
 
+  async 'shows a window as packets beside the same as flows'() {
+    for (const width of kWidths) {
+      const {page, complaints, result} = await open('window', {width});
+      const [row] = await cells(page, 'window');
+      near(row[3], result.window.kinds[0].flow_s, 'mean as flows');
+      near(row[4], result.window.kinds[0].packet_s, 'mean as packets');
+      const text = await page.$eval('#window p', element => element.textContent);
+      assert.match(text, /takes 12\.?0* ms as packets, 10\.?0* ms as flows/);
+      assert.ok(await overflow(page) <= 0, `${width} px: scrolls sideways`);
+      assert.deepEqual(complaints, []);
+      await page.close();
+    }
+  },
+
   async 'shows queues and rates over time'() {
     for (const width of kWidths) {
       for (const theme of kThemes) {

@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   const bool written = WriteReport(folder, "training", PipelineResult()) &&
                        WriteReport(folder, "collective", CollectiveResult()) &&
                        WriteReport(folder, "messages", MessagesResult()) &&
+                       WriteReport(folder, "window", trunkline::testing::WindowResult()) &&
                        WriteReport(folder, "hostile", hostile) &&
                        // 4 x (2 x 12,500 + 2) + 3 spans
                        WriteReport(folder, "large", PipelineResult(12'500));

@@ -111,6 +111,24 @@ export type Flows = FlowStatistics & {
 // How often, by kind of packet.
 export type Counts = {data: number; ack: number; control: number};
 
+// The window of a step that ran again as packets.
+export type Window = {
+  status: string;
+  from_s: number;
+  until_s: number;
+  flow_s: number | null;
+  packet_s: number | null;
+  cut_error_s: number | null;
+  step_delay_s: number | null;
+  step_time_s: number | null;
+  kinds: {
+    name: string; tasks: number; cut: number; flow_s: number; packet_s: number;
+    latest_rank: number; latest_delay_s: number;
+  }[];
+  links: {from: string; to: string; max_queue_bytes: number}[];
+  stuck: string[];
+};
+
 export type Repeat = {
   seeds: number[];
   figures: {
@@ -160,6 +178,7 @@ export type Result = {
   retransmissions: number | null;
   timeouts: number | null;
   credit_stalls: number | null;
+  window: Window | null;
   repeat: Repeat | null;
   link_classes: LinkClass[];
   links: LinkRow[];

@@ -25,6 +25,7 @@ for (const part
              parts.rows(result),
              parts.flows(result),
              parts.packets(result),
+             parts.packetWindow(result),
              overTime(embedded<Samples|null>('samples')),
              parts.repeat(result),
              parts.links(result),

@@ -309,6 +309,40 @@ export function packets(result: Result): Part {
           kinds));
 }
 
+export function packetWindow(result: Result): Part {
+  const {window} = result;
+  if (!window) return null;
+  const {flow_s, packet_s, cut_error_s, step_delay_s, step_time_s} = window;
+  const finding = step_time_s === null || step_delay_s === null ?
+      `The packets of the window are ${window.status}: nothing follows for the step.` :
+      `All that is in the window takes ${seconds(packet_s ?? 0)} as packets, ` +
+          `${seconds(flow_s ?? 0)} as flows. The whole takes ${seconds(step_time_s)} with it: ` +
+          `${seconds(result.time_s)} as flows, and ${seconds(step_delay_s)} by which the end ` +
+          `moves if what follows takes as long as it did. Cut out, the window as flows is at most ` +
+          `${seconds(cut_error_s ?? 0)} from what it is in the whole.`;
+  const [fullest] = window.links;
+  return section(
+      'window', `From ${seconds(window.from_s)} to ${seconds(window.until_s)} as packets`,
+      h('p', {}, finding,
+        fullest ? ` The longest queue is ${bytes(fullest.max_queue_bytes)}, at ${fullest.from} → ${
+                      fullest.to}.` :
+                  ''),
+      window.kinds.length === 0 ?
+          h('ul', {}, ...window.stuck.map(text => h('li', {}, text))) :
+          table(
+              'Communication in the window, beside the same as flows.',
+              [
+                {title: 'Communication', text: true, cell: row => row.name},
+                {title: 'Tasks', cell: row => count(row.tasks)},
+                {title: 'In part', cell: row => count(row.cut)},
+                {title: 'As flows', cell: row => seconds(row.flow_s)},
+                {title: 'As packets', cell: row => seconds(row.packet_s)},
+                {title: 'Latest by', cell: row => seconds(row.latest_delay_s)},
+                {title: 'On rank', cell: row => `${row.latest_rank}`},
+              ],
+              window.kinds));
+}
+
 export function repeat(result: Result): Part {
   const {repeat} = result;
   if (!repeat) return null;

@@ -41,6 +41,9 @@ struct PacketInput {
   // How long after a cable goes down or comes back all queue pairs and switches route over what is
   // left; none: they never do.
   std::optional<Time> rerouting = {};
+  // Of a task graph; traffic has these among its options. Links only: a graph has no flows.
+  std::optional<PacketSampling> sampling = {};
+  PacketSampleSink* samples = nullptr;
 };
 
 // How often what happened, by kind of packet.

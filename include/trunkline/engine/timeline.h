@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,7 @@ struct BlockedTask {
   RankId rank{};
   std::uint32_t task = 0;
   std::string waits_for;
+  std::optional<RankId> peer = {};  // whom, where it is one rank
 };
 
 struct FlowCounters {

@@ -67,15 +67,25 @@ struct Percentiles {
 // Whether a network carries the load that is offered to it. Messages that were posted and not
 // delivered whole are backlog; those of them that have waited more than kLate times what they take
 // alone are late. A network that carries its load has a backlog that comes and goes; beyond
-// saturation, waiting grows for as long as the load lasts. The rule: over the measured time the
-// late backlog grew by more than 1 - kCarried of the bytes posted in it, and in the second half by
-// at least half as much as in the first. Large messages that a short time cuts off are backlog, but
-// not late.
+// saturation, waiting grows for as long as the load lasts. Either of two rules says so:
+//   accepted  over the measured time, fewer than kCarried of the bytes posted in it were delivered,
+//             by more than chance makes it: twice the deviation of a backlog whose messages come
+//             independently. It needs a time in which the backlog that any load has is small
+//             against the load: by Little's law, 1 / (1 - kCarried) times what messages take alone,
+//             byte by byte, after a warm-up of the longest of them.
+//   late      the late backlog grew by more than 1 - kCarried of the bytes posted. Large messages
+//             that a short time cuts off are backlog, but not late.
+// Under both, what counts grew in the second half by at least half as much as in the first.
 struct Saturation {
   static constexpr double kCarried = 0.95;
   static constexpr double kLate = 10;
 
   bool saturated = false;
+  double accepted = 0;  // delivered over offered
+  // What the first rule needs, and whether the run had it.
+  Time least_warm_up;
+  Time least_window;
+  bool long_enough = false;
   double offered_bytes = 0;    // posted in the measured time
   double delivered_bytes = 0;  // of messages delivered in it, whenever they were posted
   double backlog_at_start = 0;
@@ -84,6 +94,7 @@ struct Saturation {
   double late_at_start = 0;  // of the backlog
   double late_at_middle = 0;
   double late_at_end = 0;
+  double chance = 0;  // bytes: one standard deviation of the difference of two backlogs
 };
 // Nothing where no time is measured or nothing was posted in it.
 [[nodiscard]] std::optional<Saturation> JudgeSaturation(const TrafficWorkload& traffic,

@@ -7,6 +7,7 @@
 
 #include "engine/packet/deadlock.h"
 #include "engine/packet/fault_plan.h"
+#include "engine/packet/held_up.h"
 #include "engine/packet/network_report.h"
 #include "trunkline/base/check.h"
 
@@ -31,14 +32,20 @@ PacketCarrier::PacketCarrier(const PacketInput& input, std::vector<CableChange> 
       line_of_(std::move(line_of)),
       lines_(std::move(lines)),
       queues_(lines_.size()),
-      set_up_(lines_.size() * queue_pairs(), 0),
       next_look_(plant_.switches_model.loss_control == LossControl::kLossy ? Time::Max()
                                                                            : kBetweenLooks) {
-  ReserveQueuePairs(plant_, static_cast<std::uint32_t>(set_up_.size()));
   shards_.Start({this});
+  if (input.sampling) {
+    static const TrafficWorkload kNoFlows;
+    sampler_.emplace(plant_, kNoFlows, *input.sampling, input.samples);
+    next_sample_ = Time();
+  }
   // A queue pair takes the rate of its path as it finds it, so all come before any cable fails.
-  for (std::uint32_t i = 0; plant_.faults != nullptr && i < set_up_.size(); ++i) {
-    if (auto done = SetUp(i); !done) problems_ = done.error();
+  for (std::uint32_t i = 0; plant_.faults != nullptr && i < lines_.size(); ++i) {
+    Open(i);
+    for (std::uint32_t part = 0; part < queue_pairs(); ++part) {
+      if (auto done = SetUp(i, part); !done) problems_ = done.error();
+    }
   }
   for (std::uint32_t i = 0; i < line_of_.size(); ++i) {
     if (line_of_[i] != kNotCarried) queues_[line_of_[i]].connection = i;
@@ -78,19 +85,32 @@ void PacketCarrier::Send(std::uint32_t connection, Bytes bytes, Time begin) {
   shard().PostAt(line, begin);
 }
 
-Result<void> PacketCarrier::SetUp(std::uint32_t queue_pair) {
+void PacketCarrier::Open(std::uint32_t line) {
+  std::uint32_t& first = queues_[line].first_pair;
+  if (first != kNone) return;
+  first = static_cast<std::uint32_t>(set_up_.size());
+  open_.push_back(line);
+  set_up_.resize(first + queue_pairs());
+  ReserveQueuePairs(plant_, first + queue_pairs());
+}
+
+Result<void> PacketCarrier::SetUp(std::uint32_t index, std::uint32_t part) {
+  const std::uint32_t queue_pair = queues_[index].first_pair + part;
   if (std::exchange(set_up_[queue_pair], 1) != 0) return {};
-  const Line& line = lines_[queue_pair / queue_pairs()];
-  const auto links =
-      SetUpQueuePair(plant_, input_.router, paths_, queue_pair, line.source, line.destination);
+  const Line& line = lines_[index];
+  // Paths do not depend on who is first.
+  const std::uint64_t flow = std::uint64_t{index} * queue_pairs() + part;
+  const auto links = SetUpQueuePair(plant_, input_.router, paths_, queue_pair, line.source,
+                                    line.destination, flow);
   if (!links) return std::unexpected(links.error());
   return {};
 }
 
 Result<void> PacketCarrier::PostPart(std::uint32_t line, std::uint32_t part, std::int64_t bytes) {
   const Line& ends = lines_[line];
-  const std::uint32_t queue_pair = line * queue_pairs() + part;
-  if (auto done = SetUp(queue_pair); !done) return done;
+  Open(line);
+  const std::uint32_t queue_pair = queues_[line].first_pair + part;
+  if (auto done = SetUp(line, part); !done) return done;
   const std::int64_t packets = bytes / plant_.transport.mtu.count() + 1;
   if (packets >= INT64_C(0x7fffffff) - plant_.senders[queue_pair].end) {
     return Error(
@@ -121,7 +141,7 @@ void PacketCarrier::Tell(News::Kind kind, std::uint32_t line, Time time, Time be
 }
 
 void PacketCarrier::OnSent(std::uint32_t queue_pair, Time end) {
-  const std::uint32_t line = queue_pair / queue_pairs();
+  const std::uint32_t line = line_of_pair(queue_pair);
   Message& message = messages_[queues_[line].newest];
   message.sent = std::max(message.sent, end);
   if (--message.unsent > 0) return;
@@ -129,7 +149,7 @@ void PacketCarrier::OnSent(std::uint32_t queue_pair, Time end) {
 }
 
 void PacketCarrier::OnDelivered(std::uint32_t queue_pair, Time now) {
-  const std::uint32_t line = queue_pair / queue_pairs();
+  const std::uint32_t line = line_of_pair(queue_pair);
   const std::uint32_t part = std::uint32_t{1} << queue_pair % queue_pairs();
   Queue& queue = queues_[line];
   std::uint32_t index = queue.oldest;
@@ -146,16 +166,32 @@ void PacketCarrier::OnDelivered(std::uint32_t queue_pair, Time now) {
 }
 
 void PacketCarrier::OnError(std::uint32_t queue_pair, Time now) {
-  const Line& line = lines_[queue_pair / queue_pairs()];
+  const Line& line = lines_[line_of_pair(queue_pair)];
   stuck_.push_back(fmt::format(
       "messages from rank {} to rank {}: the queue pair failed at {}, after {} timeouts "
-      "in a row",
+      "in a row{}",
       Index(line.source_rank), Index(line.destination_rank), Humanize(now),
-      input_.transport.retry_limit + 1));
+      input_.transport.retry_limit + 1, WhatHoldsUp(input_.router.fabric(), plant_, queue_pair)));
+}
+
+// Samples that are due by the next event, before which nothing more can be sent than until `known`.
+void PacketCarrier::Sample(Time known) {
+  const Time next = shard().next_time();
+  if (next == Time::Max() || std::min(next, known) < next_sample_) return;
+  if (next_sample_ > Time() && sampler_->IsDue(next_sample_)) {
+    shard().CatchUpTo(next_sample_);
+    sampler_->Take(next_sample_);
+  }
+  next_sample_ = sampler_->Next(next);
+}
+
+std::string PacketCarrier::Progress() const {
+  return fmt::format("at {}{}", Humanize(shards_.last_event()), rate_.Text(shards_.events()));
 }
 
 bool PacketCarrier::Run(Time limit) {
   if (!problems_.empty() || deadlocked_) return false;
+  if (sampler_) Sample(limit);
   const Time next = shard().next_time();
   if (next >= std::min(limit, Time::Horizon())) {
     if (next != Time::Max() && limit > Time::Horizon()) {
@@ -169,7 +205,7 @@ bool PacketCarrier::Run(Time limit) {
     if (FindDeadlock()) return false;
     next_look_ = kBetweenLooks * (next.ps() / kBetweenLooks.ps() + 1);
   }
-  shard().Run(std::min({limit, next_look_, Time::Horizon()}), kSlice);
+  shard().Run(std::min({limit, next_look_, next_sample_, Time::Horizon()}), kSlice);
   return true;
 }
 
@@ -189,6 +225,7 @@ PacketReport PacketCarrier::Report(RunStatus status, Time end) {
   report.status = status;
   report.end = end;
   report.stuck = stuck_;
+  if (sampler_) report.samples = sampler_->Finish(shards_.end());
   ReportNetwork(plant_, shards_, report);
   return report;
 }

@@ -5,7 +5,9 @@
 
 #include "engine/flow/message_carrier.h"
 #include "engine/flow/network.h"
+#include "engine/packet/event_rate.h"
 #include "engine/packet/packet_network.h"
+#include "engine/packet/sampler.h"
 #include "engine/packet/shard_set.h"
 #include "trunkline/base/ids.h"
 #include "trunkline/engine/packet.h"
@@ -37,6 +39,7 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
   }
   void Send(std::uint32_t connection, Bytes bytes, Time begin) override;
   bool Run(Time limit) override;
+  [[nodiscard]] std::string Progress() const override;
 
   // Why the run is void, if it is.
   [[nodiscard]] const Diagnostics& problems() const { return problems_; }
@@ -63,6 +66,7 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
   // parts that have not left.
   struct Queue {
     std::uint32_t connection = 0;
+    std::uint32_t first_pair = kNone;
     std::uint32_t oldest = kNone;
     std::uint32_t newest = kNone;
   };
@@ -73,10 +77,15 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
   void OnAcknowledged(std::uint32_t /*queue_pair*/, Time /*now*/) override {}
   void OnError(std::uint32_t queue_pair, Time now) override;
 
+  void Sample(Time known);
   [[nodiscard]] ShardSet::Kernel& shard() { return shards_.shard(0); }
-  // Line i has the queue pairs from i x queue_pairs on.
   [[nodiscard]] std::uint32_t queue_pairs() const { return input_.transport.queue_pairs; }
-  Result<void> SetUp(std::uint32_t queue_pair);
+  // A line has as many queue pairs side by side, from the time of its first message on.
+  void Open(std::uint32_t line);
+  [[nodiscard]] std::uint32_t line_of_pair(std::uint32_t queue_pair) const {
+    return open_[queue_pair / queue_pairs()];
+  }
+  Result<void> SetUp(std::uint32_t line, std::uint32_t part);
   Result<void> PostPart(std::uint32_t line, std::uint32_t part, std::int64_t bytes);
   void Tell(News::Kind kind, std::uint32_t line, Time time, Time begin);
 
@@ -86,10 +95,14 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
   ShardSet shards_;
   std::vector<std::uint32_t> line_of_;  // by connection
   std::vector<Line> lines_;
-  std::vector<Queue> queues_;  // by line
-  std::vector<char> set_up_;   // by queue pair
+  std::vector<Queue> queues_;        // by line
+  std::vector<std::uint32_t> open_;  // lines that have queue pairs, in the order of these
+  std::vector<char> set_up_;         // by queue pair
   std::vector<Message> messages_;
   std::uint32_t free_message_ = kNone;
+  std::optional<Sampler> sampler_;
+  Time next_sample_ = Time::Max();
+  mutable EventRate rate_;
   Time next_look_;  // for a deadlock
   bool deadlocked_ = false;
   std::vector<std::string> stuck_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -25,15 +26,19 @@ struct PacketCase {
   PacketTransport transport{};
   TransportModel model = IdealTransport();
   std::vector<TimedFault> faults{};
+  std::optional<PacketSampling> sampling{};
 
   [[nodiscard]] Result<PacketTimeline> Try(const TaskGraph& graph,
                                            const EngineOptions& options = {}) const {
     const Router router = MakeRouter();
     const Placement placement = PackedPlacement(fabric, graph.ranks()).value();
-    return RunPacket(
-        {router, model, graph, placement},
-        {.router = router, .switches = switches, .transport = transport, .faults = faults},
-        options);
+    return RunPacket({router, model, graph, placement},
+                     {.router = router,
+                      .switches = switches,
+                      .transport = transport,
+                      .faults = faults,
+                      .sampling = sampling},
+                     options);
   }
   [[nodiscard]] PacketTimeline Run(const TaskGraph& graph) const {
     auto run = Try(graph);
@@ -318,6 +323,46 @@ TEST(PacketRun, AMessageSurvivesACableThatComesBack) {
   EXPECT_GT(run.packets.counters.retransmissions, 0U);
   EXPECT_GE(run.timeline.end,
             OverTheSwitch(c.transport, 1'000'000, kRate) + Time::Microseconds(100));
+}
+
+// A cable that stays down is what the failed queue pair names, and who waits for whom.
+TEST(PacketRun, NamesTheCableThatIsDownAndWhoWaitsForWhom) {
+  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  c.switches.loss_control = LossControl::kLossy;
+  c.transport.retransmit_timeout = Time::Microseconds(100);
+  c.transport.retry_limit = 1;
+  TimedFault fault;
+  fault.target = "host-1";
+  fault.at = Time::Microseconds(50);
+  c.faults = {fault};
+  const PacketTimeline run = c.Run(OneMessage(Bytes(1'000'000), Time(), 2, 1));
+  EXPECT_EQ(run.timeline.status, RunStatus::kUnfinished);
+  ASSERT_EQ(run.packets.stuck.size(), 1U);
+  EXPECT_NE(run.packets.stuck.front().find("-> host-1 is down"), std::string::npos)
+      << run.packets.stuck.front();
+  const auto waits = std::ranges::find(run.timeline.blocked, RankId(1), &BlockedTask::rank);
+  ASSERT_NE(waits, run.timeline.blocked.end());
+  EXPECT_EQ(waits->peer, RankId(0));
+}
+
+// What links carried and, of their queues, the longest, from samples and at the end.
+TEST(PacketRun, SamplesAddUpToWhatLinksCarried) {
+  PacketCase c{.fabric = Crossbar(4, kRate, kLatency)};
+  c.sampling = PacketSampling{.every = Time::Microseconds(7), .links = 1000, .flows = 0};
+  CollectiveChoice choice = Choice(Primitive::kAllToAll, 400'000, "direct");
+  const PacketTimeline run = c.Run(*SingleCollective(choice, 4, 2));
+  ASSERT_TRUE(run.packets.samples.has_value());
+  ASSERT_EQ(run.packets.samples->links.size(), run.packets.links.size());
+  EXPECT_GT(run.packets.samples->intervals, 5U);
+  for (const PacketSamples::Link& series : run.packets.samples->links) {
+    const auto use = std::ranges::find(run.packets.links, series.link, &PacketLinkUse::link);
+    ASSERT_NE(use, run.packets.links.end());
+    EXPECT_EQ(std::accumulate(series.wire_bytes.begin(), series.wire_bytes.end(), std::int64_t{0}),
+              use->wire_bytes);
+    EXPECT_EQ(std::ranges::max(series.peak_queue_bytes), use->max_queue_bytes);
+  }
+  PacketCase without{.fabric = Crossbar(4, kRate, kLatency)};
+  EXPECT_EQ(without.Run(*SingleCollective(choice, 4, 2)).timeline.end, run.timeline.end);
 }
 
 TEST(PacketRun, RefusesWhatItDoesNotRun) {

@@ -22,6 +22,7 @@ TaskRunner::TaskRunner(const EngineInput& input, const EngineOptions& options,
                        const std::vector<char>& withdrawn, MessageCarrier* carrier)
     : input_(input),
       options_(options),
+      carrier_(carrier),
       problem_(problem),
       folding_(folding),
       groups_(FindGroups(problem, folding)),
@@ -361,32 +362,36 @@ void TaskRunner::End(std::uint32_t rank, std::uint32_t task, Time end) {
 void TaskRunner::ReportProgress() {
   if (options_.progress == nullptr || times_.empty()) return;
   options_.progress->Update(static_cast<double>(tasks_ended_) / static_cast<double>(times_.size()),
-                            "simulating");
+                            carrier_ != nullptr ? carrier_->Progress() : "simulating");
 }
 
-std::string TaskRunner::WaitsFor(std::uint32_t program) const {
+void TaskRunner::DescribeWait(std::uint32_t program, BlockedTask& task) const {
   const Owner& owner = owners_[program];
   const auto peer = [&](auto end) {
     // A connection stands for its whole class; a message's peer is known by its role.
-    if (owner.port != kNone) {
-      return Index(folding_.connections[interpreter_.waits_on(program)].*end);
-    }
-    return Index(input_.graph.peer(folding_.ranks[owner.rank],
-                                   program_of(owner.rank).tasks[owner.task].role));
+    task.peer = owner.port != kNone
+                    ? folding_.connections[interpreter_.waits_on(program)].*end
+                    : input_.graph.peer(folding_.ranks[owner.rank],
+                                        program_of(owner.rank).tasks[owner.task].role);
+    return Index(*task.peer);
   };
   switch (interpreter_.wait(program)) {
     case Interpreter::Wait::kSignal:
-      return fmt::format("a message from rank {}", peer(&Connection::source));
+      task.waits_for = fmt::format("a message from rank {}", peer(&Connection::source));
+      break;
     case Interpreter::Wait::kSlot:
-      return fmt::format("rank {} to take earlier messages", peer(&Connection::destination));
+      task.waits_for =
+          fmt::format("rank {} to take earlier messages", peer(&Connection::destination));
+      break;
     case Interpreter::Wait::kOwnSignal:
-      return "another channel of its own";
+      task.waits_for = "another channel of its own";
+      break;
     case Interpreter::Wait::kTransfers:
-      return "its messages to be taken or to arrive";
+      task.waits_for = "its messages to be taken or to arrive";
+      break;
     case Interpreter::Wait::kNothing:
       break;
   }
-  return {};
 }
 
 std::vector<BlockedTask> TaskRunner::Blocked() const {
@@ -394,9 +399,9 @@ std::vector<BlockedTask> TaskRunner::Blocked() const {
   for (std::uint32_t program = 0; program < owners_.size(); ++program) {
     const Owner& owner = owners_[program];
     if (owner.task == kNone || Ended(times(owner.rank)[owner.task])) continue;
-    std::string waits_for = WaitsFor(program);
-    if (waits_for.empty()) continue;
-    blocked.push_back({folding_.ranks[owner.rank], owner.task, std::move(waits_for)});
+    BlockedTask task{.rank = folding_.ranks[owner.rank], .task = owner.task, .waits_for = {}};
+    DescribeWait(program, task);
+    if (!task.waits_for.empty()) blocked.push_back(std::move(task));
   }
   return blocked;
 }

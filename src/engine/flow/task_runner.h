@@ -112,7 +112,7 @@ class TaskRunner {
   void TakeFinished(const Interpreter::Finished& finished);
   void End(std::uint32_t rank, std::uint32_t task, Time end);
   void ReportProgress();
-  [[nodiscard]] std::string WaitsFor(std::uint32_t program) const;
+  void DescribeWait(std::uint32_t program, BlockedTask& task) const;
   [[nodiscard]] TaskTimes& At(std::uint32_t rank, std::uint32_t task) {
     return times_[ranks_[rank].first_task + task];
   }
@@ -122,6 +122,7 @@ class TaskRunner {
 
   const EngineInput& input_;
   const EngineOptions& options_;
+  const MessageCarrier* carrier_;
   const FlowProblem& problem_;
   const Folding& folding_;
   CollectiveGroups groups_;

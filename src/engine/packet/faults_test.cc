@@ -239,5 +239,40 @@ TEST(PacketFaults, NameNoCableOfTheFabricAreRefused) {
   EXPECT_EQ(report.error()[0].code, "TL1406");
 }
 
+// The second flow begins when the first has arrived, which it never does.
+TEST(PacketFaults, AFlowThatNeverBeginsSaysWhichOneItWaitsFor) {
+  const Fabric fabric = Crossbar(2, kRate, kLatency);
+  RouterOptions routing;
+  routing.policy = RoutingPolicy::kEcmp;
+  const Router router(fabric, routing);
+  SwitchModel switches;
+  switches.loss_control = LossControl::kLossy;
+  PacketTransport transport;
+  transport.retransmit_timeout = Time::Microseconds(200);
+  transport.retry_limit = 1;
+  TrafficWorkload traffic;
+  traffic.ranks = 2;
+  traffic.flows.resize(2);
+  traffic.triggers.resize(1);
+  traffic.flows[0].destination = RankId(1);
+  traffic.flows[0].bytes = Bytes(1'000'000);
+  traffic.flows[0].when_received = 0;
+  traffic.flows[1].source = RankId(1);
+  traffic.flows[1].bytes = Bytes(1'000);
+  traffic.flows[1].trigger = 0;
+  traffic.triggers[0].flows = {1};
+  const std::vector<TimedFault> faults = {
+      Fault("host-1/leaf-0", TimedFault::Kind::kDown, Time::Microseconds(30))};
+  const auto placement = PackedPlacement(fabric, 2);
+  const auto report = RunPacketTraffic(
+      {.router = router, .switches = switches, .transport = transport, .faults = faults}, traffic,
+      *placement, {});
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(report->status, RunStatus::kUnfinished);
+  EXPECT_THAT(report->stuck,
+              testing::ElementsAre(AllOf(HasSubstr("flow 0"), HasSubstr("-> host-1 is down")),
+                                   AllOf(HasSubstr("flow 1"), HasSubstr("it waits for flow 0"))));
+}
+
 }  // namespace
 }  // namespace trunkline

@@ -207,8 +207,9 @@ Destination DestinationOf(Plant& plant, const Fabric& fabric, const NetworkPaths
 
 Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& router,
                                                   const NetworkPaths& paths, std::uint32_t index,
-                                                  DeviceId source, DeviceId destination) {
-  const auto path = router.FindPath(source, destination, index);
+                                                  DeviceId source, DeviceId destination,
+                                                  std::optional<std::uint64_t> flow) {
+  const auto path = router.FindPath(source, destination, flow.value_or(index));
   if (!path) return std::unexpected(path.error());
   Sender sender;
   if (const auto& lanes = plant.switches_model.lane_of_class; !lanes.empty()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,17 +17,15 @@ namespace trunkline {
 [[nodiscard]] Plant BuildPlant(const Router& router, const NetworkPaths& paths,
                                const SwitchModel& switches, const PacketTransport& transport);
 
-// Makes place for queue pairs [0, count), to be set up before each is used.
+// Makes place for queue pairs [0, count), beside those there are, to be set up before each is used.
 void ReserveQueuePairs(Plant& plant, std::uint32_t count);
 
-// Sets up queue pair `index` between two attached devices (NICs or hosts); the index tells those of
-// one pair apart under ECMP. Returns the network links of its path, or of one of its paths. Fails
-// with TL1410 when no path exists.
-[[nodiscard]] Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& router,
-                                                                const NetworkPaths& paths,
-                                                                std::uint32_t index,
-                                                                DeviceId source,
-                                                                DeviceId destination);
+// Sets up queue pair `index` between two attached devices (NICs or hosts); `flow`, the index unless
+// given, tells those of one pair apart under ECMP. Returns the network links of its path, or of one
+// of its paths. Fails with TL1410 when no path exists.
+[[nodiscard]] Result<std::vector<std::uint32_t>> SetUpQueuePair(
+    Plant& plant, const Router& router, const NetworkPaths& paths, std::uint32_t index,
+    DeviceId source, DeviceId destination, std::optional<std::uint64_t> flow = {});
 
 // The index of each device among switches, kNoIndex for others.
 [[nodiscard]] std::vector<std::uint32_t> IndexSwitches(const Fabric& fabric);

@@ -5,7 +5,9 @@
 #include <memory>
 
 #include "engine/packet/check_traffic.h"
+#include "engine/packet/event_rate.h"
 #include "engine/packet/fault_plan.h"
+#include "engine/packet/held_up.h"
 #include "engine/packet/network_report.h"
 #include "engine/packet/packet_network.h"
 #include "engine/packet/sampler.h"
@@ -85,6 +87,7 @@ class TrafficRun {
   void RunUntil(Time time);
   void RunShards();
   void AddUnfinished();
+  void AddWaiting();
 
   const PacketInput& input_;
   const TrafficWorkload& traffic_;
@@ -97,6 +100,7 @@ class TrafficRun {
   std::optional<Sampler> sampler_;
   std::vector<std::uint32_t> activations_;  // by trigger
   bool stopped_ = false;
+  EventRate rate_;
   PacketReport report_;
 };
 
@@ -244,7 +248,7 @@ bool TrafficRun::Stop() {
     options_.progress->Update(
         static_cast<double>(ended) /
             static_cast<double>(std::max<std::size_t>(1, traffic_.flows.size())),
-        fmt::format("at {}", Humanize(shards_.last_event())));
+        fmt::format("at {}{}", Humanize(shards_.last_event()), rate_.Text(shards_.events())));
   }
   if (options_.stop != nullptr && options_.stop->stop_requested()) {
     report_.status = RunStatus::kInterrupted;
@@ -301,14 +305,53 @@ void TrafficRun::AddUnfinished() {
     const TrafficFlow& flow = traffic_.flows[index];
     report_.stuck.push_back(
         fmt::format("flow {}, {} from rank {} to rank {}: the queue pair failed at {}, after {} "
-                    "timeouts in a row",
+                    "timeouts in a row{}",
                     index, Humanize(flow.bytes), Index(flow.source), Index(flow.destination),
-                    Humanize(report_.flows[index].failed), input_.transport.retry_limit + 1));
+                    Humanize(report_.flows[index].failed), input_.transport.retry_limit + 1,
+                    WhatHoldsUp(input_.router.fabric(), plant_, index)));
   }
   if (ended - failures < traffic_.flows.size() && report_.status == RunStatus::kFinished) {
     report_.status = RunStatus::kUnfinished;
     report_.end = std::max(report_.end, shards_.end());
   }
+  if (report_.status == RunStatus::kUnfinished) AddWaiting();
+}
+
+// Flows that neither ended nor failed: what each waits for.
+void TrafficRun::AddWaiting() {
+  constexpr std::size_t kMost = 20;
+  std::size_t found = 0;
+  // By trigger: a flow that would have activated it and did not end.
+  std::vector<std::uint32_t> missing(traffic_.triggers.size(), TrafficFlow::kNoTrigger);
+  for (std::uint32_t i = 0; i < traffic_.flows.size(); ++i) {
+    const TrafficFlow& flow = traffic_.flows[i];
+    const FlowRecord& record = report_.flows[i];
+    const auto note = [&](std::uint32_t trigger, Time done) {
+      if (trigger != TrafficFlow::kNoTrigger && done == FlowRecord::kNot) missing[trigger] = i;
+    };
+    note(flow.when_sent, record.acknowledged);
+    note(flow.when_received, record.delivered);
+  }
+  for (std::uint32_t i = 0; i < traffic_.flows.size(); ++i) {
+    const TrafficFlow& flow = traffic_.flows[i];
+    const FlowRecord& record = report_.flows[i];
+    if (record.acknowledged != FlowRecord::kNot || record.failed != FlowRecord::kNot) continue;
+    if (++found > kMost) continue;
+    std::string why;
+    if (record.posted != FlowRecord::kNot) {
+      why = fmt::format("{} of {} packets have arrived{}", plant_.receivers[i].received,
+                        plant_.senders[i].end, WhatHoldsUp(input_.router.fabric(), plant_, i));
+    } else if (flow.trigger != TrafficFlow::kNoTrigger &&
+               missing[flow.trigger] != TrafficFlow::kNoTrigger) {
+      why = fmt::format("it waits for flow {}", missing[flow.trigger]);
+    } else {
+      why = fmt::format("it was to begin at {}", Humanize(flow.start));
+    }
+    report_.stuck.push_back(fmt::format("flow {}, {} from rank {} to rank {}: {}", i,
+                                        Humanize(flow.bytes), Index(flow.source),
+                                        Index(flow.destination), why));
+  }
+  if (found > kMost) report_.stuck.push_back(fmt::format("and {} more flows", found - kMost));
 }
 
 Result<PacketReport> TrafficRun::Run() {
