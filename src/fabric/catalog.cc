@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <utility>
 
 #include "base/embedded_yaml.h"
 #include "fabric/fabric_reader.h"
+#include "fabric/import/node_draft.h"
 #include "fabric/node_paths.h"
 #include "trunkline/base/check.h"
 
@@ -190,20 +192,42 @@ std::expected<std::vector<std::uint32_t>, std::size_t> NicsOf(const NodeTemplate
   return std::unexpected(static_cast<std::size_t>(stranded - nic_of_gpu.begin()));
 }
 
+// With the NIC of each GPU.
+Result<NodeTemplate> WithNics(NodeTemplate node, SourcePosition where) {
+  auto nic_of_gpu = NicsOf(node);
+  if (!nic_of_gpu) {
+    auto error = Error("TL1407", fmt::format("gpu {} reaches no NIC", nic_of_gpu.error()),
+                       "add the PCIe or C2C bus that joins it to a PCIe switch, a CPU or a NIC");
+    error.error().front().where = std::move(where);
+    return error;
+  }
+  node.nic_of_gpu = *std::move(nic_of_gpu);
+  return node;
+}
+
 Result<NodeTemplate> ReadNode(YamlDocument document) {
   const YamlMap root = document.root();
   NodeTemplate node = NodeReader(root).Read();
   Diagnostics problems = document.TakeDiagnostics();
   if (HasErrors(problems)) return std::unexpected(std::move(problems));
-  auto nic_of_gpu = NicsOf(node);
-  if (!nic_of_gpu) {
-    auto error = Error("TL1407", fmt::format("gpu {} reaches no NIC", nic_of_gpu.error()),
-                       "add the PCIe or C2C bus that joins it to a PCIe switch, a CPU or a NIC");
-    error.error().front().where = root.where();
-    return error;
+  return WithNics(std::move(node), root.where());
+}
+
+// A file in our form, or one of another tool; which, its content tells.
+Result<NodeTemplate> ReadNodeFile(const std::string& path) {
+  const auto text = ReadTextFile(path);
+  if (!text) return std::unexpected(text.error());
+  const bool xml = LooksLikeNcclTopology(*text);
+  if (!xml && !LooksLikeTopologyMatrix(*text)) {
+    auto document = YamlDocument::Parse(*text, path, YamlStyle::kOurs);
+    if (!document) return std::unexpected(std::move(document.error()));
+    return ReadNode(*std::move(document));
   }
-  node.nic_of_gpu = *std::move(nic_of_gpu);
-  return node;
+  auto node = xml ? ReadNcclTopology(*text, path) : ReadTopologyMatrix(*text, path);
+  if (!node) return node;
+  node->name = std::filesystem::path(path).stem().string();
+  node->source = path;
+  return WithNics(*std::move(node), {.file = path});
 }
 
 Accelerator ReadAccelerator(const YamlMap& map) {
@@ -241,7 +265,8 @@ const std::vector<Accelerator>& Accelerators() {
 }  // namespace
 
 bool IsNodeFile(std::string_view name) {
-  return name.find('/') != std::string_view::npos || name.ends_with(kYaml);
+  return name.find('/') != std::string_view::npos || name.ends_with(kYaml) ||
+         name.ends_with(".xml") || name.ends_with(".txt");
 }
 
 std::vector<std::string> AcceleratorNames() {
@@ -270,9 +295,7 @@ Result<Accelerator> FindAccelerator(std::string_view name) {
 
 Result<NodeTemplate> FindNodeTemplate(std::string_view name) {
   if (IsNodeFile(name)) {
-    auto document = YamlDocument::ReadFile(std::string(name), YamlStyle::kOurs);
-    if (!document) return std::unexpected(std::move(document.error()));
-    return ReadNode(*std::move(document));
+    return ReadNodeFile(std::string(name));
   }
   const EmbeddedFile* file =
       k_trunkline_fabric_data_nodes.Find(fmt::format("{}{}{}", kNodeFolder, name, kYaml));

@@ -12,10 +12,12 @@ namespace trunkline {
 // refused by name. With `file` in place of a kind, the keys are those of ReadFabricFileKeys.
 void ReadFabricSpec(const YamlMap& map, FabricSpec& spec);
 
-// The same of a fabric that is read from a file: `format`, `link` and the keys that all kinds share.
+// The same of a fabric that is read from a file: `format`, `link` and the keys that all kinds
+// share.
 void ReadFabricFileKeys(const YamlMap& map, FabricSpec& spec);
 
-// Whether the name of a node template is the path of a file: it contains '/' or ends in .yaml.
+// Whether the name of a node template is the path of a file: it contains '/' or ends in .yaml, .xml
+// or .txt.
 [[nodiscard]] bool IsNodeFile(std::string_view name);
 
 }  // namespace trunkline

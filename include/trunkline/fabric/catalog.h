@@ -37,8 +37,9 @@ struct NodeTemplate {
 };
 
 [[nodiscard]] std::vector<std::string> NodeTemplateNames();
-// `name` is a catalogue name, or a path (it contains '/' or ends in .yaml) of a file in the same
-// form. TL1400: unknown name, with a did-you-mean.
+// `name` is a catalogue name, or a path (it contains '/' or ends in .yaml, .xml or .txt) of a file
+// in the same form, a topology of NCCL or RCCL, or what nvidia-smi topo -m prints. TL1400: unknown
+// name, with a did-you-mean; TL1407, TL145x: of the file.
 [[nodiscard]] Result<NodeTemplate> FindNodeTemplate(std::string_view name);
 
 }  // namespace trunkline
