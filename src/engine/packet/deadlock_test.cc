@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,7 +76,7 @@ SwitchModel SmallSwitches(LossControl control) {
 }
 
 PacketReport Cross(const Fabric& fabric, const Router& router, LossControl control,
-                   std::uint32_t threads = 1) {
+                   std::uint32_t threads = 1, std::span<const TimedFault> faults = {}) {
   const SwitchModel switches = SmallSwitches(control);
   TrafficWorkload traffic;
   traffic.ranks = 4;
@@ -91,7 +92,8 @@ PacketReport Cross(const Fabric& fabric, const Router& router, LossControl contr
   PacketOptions options;
   options.threads = threads;
   const PacketTransport transport;
-  auto report = RunPacketTraffic({router, switches, transport}, traffic, *placement, options);
+  auto report =
+      RunPacketTraffic({router, switches, transport, faults}, traffic, *placement, options);
   TL_CHECK(report.has_value(), "run");
   return *std::move(report);
 }
@@ -151,6 +153,22 @@ TEST_P(RingOfSwitches, DeadlocksTheTasksThatSend) {
   EXPECT_EQ(run->timeline.status, RunStatus::kDeadlocked);
   EXPECT_THAT(run->packets.stuck, testing::ElementsAre(HasSubstr("leaf-0/leaf-1 class 0 -> ")));
   EXPECT_FALSE(run->timeline.blocked.empty());
+}
+
+// A cable of the cycle that goes down loses what waits for it: the others move on, so that a run is
+// not over before.
+TEST_P(RingOfSwitches, IsNotGivenUpBeforeACableThatGoesDownFreesIt) {
+  const Fabric fabric = Ring();
+  const Router router = RouterVia(fabric, kClockwise);
+  const std::int64_t stuck = Cross(fabric, router, GetParam()).counters.delivered_bytes;
+  const TimedFault fault{.target = "leaf-0/leaf-1",
+                         .kind = TimedFault::Kind::kDown,
+                         .at = Time::Microseconds(5'000),
+                         .until = Time::Microseconds(5'100)};
+  const PacketReport report = Cross(fabric, router, GetParam(), 1, std::span(&fault, 1));
+  EXPECT_GT(report.end, Time::Microseconds(5'000));
+  EXPECT_GT(report.counters.delivered_bytes, stuck);
+  EXPECT_GT(report.counters.fault_drops, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(LossControl, RingOfSwitches,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "engine/packet/fault_plan.h"
 #include "engine/packet/meeting.h"
 #include "engine/packet/packet_network.h"
 #include "fabric/analysis/partition.h"
@@ -105,6 +106,9 @@ std::vector<std::size_t> ShardSet::FindDeadlock(Time at) {
   std::size_t queue = 0;
   while (queue < plant_.queues.size() && !IsBlocked(plant_, queue)) ++queue;
   if (queue == plant_.queues.size()) return {};
+  // A cable that goes down later loses what waits for it, and may free the others.
+  const auto frees = [&](const CableChange& change) { return change.down && change.at >= at; };
+  if (plant_.faults != nullptr && std::ranges::any_of(plant_.faults->changes, frees)) return {};
   std::vector<Wait> waits;
   for (const auto& shard : shards_) {
     shard->CatchUpTo(at);
