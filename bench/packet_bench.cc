@@ -59,13 +59,8 @@ bool Control(std::string_view name, SwitchModel& switches, PacketTransport& tran
     std::fputs(Format(control.error()[0]).c_str(), stderr);
     return false;
   }
-  switches.marking = control->marking;
-  transport.policy = control->policy;
-  transport.policy_parameters = control->parameters;
-  transport.notification_interval = control->notification_interval;
-  transport.ack_every = control->ack_every;
-  transport.path_selection = control->path_selection;
-  transport.packet_overhead += control->header;
+  if (control->marking) switches.marking = control->marking;
+  Adopt(*control, transport);
   return true;
 }
 
@@ -109,7 +104,6 @@ int Main(int argc, char** argv) {
   SwitchModel switches;
   PacketTransport transport;
   PacketOptions run;
-  std::string_view control;
   bool ring = false;
   for (int i = 3; i < argc; ++i) {
     const std::string_view option = argv[i];
@@ -118,30 +112,14 @@ int Main(int argc, char** argv) {
     if (option == "static") routing.policy = RoutingPolicy::kStatic;
     if (option == "credits") switches.loss_control = LossControl::kCredits;
     if (option == "lossy") switches.loss_control = LossControl::kLossy;
-    if (option.starts_with("cc=")) control = option.substr(3);
     if (option == "ring") ring = true;
     if (option.starts_with("threads="))
       run.threads = static_cast<std::uint32_t>(std::atoi(argv[i] + 8));
     if (option == "any") transport.recovery = LossRecovery::kSelectiveRepeat;
     if (option == "trim") switches.trimming = true;
     if (option.starts_with("cc=") && !Control(option.substr(3), switches, transport)) return 2;
-    if (option == "trim") switches.trimming = true;
     if (option == "small") switches.buffer = Bytes(4'000'000);
     if (option == "ecn") switches.marking = MarkingCurve{Bytes(400'000), Bytes(1'600'000), 0.2};
-  }
-  if (!control.empty()) {
-    const auto made = MakeCongestionControl(control, "", {}, Rate::GigabitsPerSecond(100));
-    if (!made) {
-      std::fputs(Format(made.error()[0]).c_str(), stderr);
-      return 2;
-    }
-    transport.policy = made->policy;
-    transport.policy_parameters = made->parameters;
-    transport.notification_interval = made->notification_interval;
-    transport.ack_every = made->ack_every;
-    transport.path_selection = made->path_selection;
-    transport.packet_overhead += made->header;
-    if (made->marking) switches.marking = made->marking;
   }
   const Router router(built->fabric, routing);
   const auto placement = PackedPlacement(built->fabric, built->fabric.endpoints().size());

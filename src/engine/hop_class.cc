@@ -1,5 +1,7 @@
 #include "engine/hop_class.h"
 
+#include <algorithm>
+
 #include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
@@ -26,6 +28,15 @@ HopClass HopClassOf(const Fabric& fabric, const Route& route) {
     }
   }
   return worst;
+}
+
+RouteCost CostOf(const Fabric& fabric, const Route& route, const TransportModel& transport) {
+  const auto& sockets = transport.sockets;
+  if (!sockets || HopClassOf(fabric, route) != HopClass::kNetwork) {
+    return {route.limit, route.latency};
+  }
+  return {std::min(route.limit, RateOf(*sockets, transport.mtu)),
+          route.latency + LatencyOf(*sockets)};
 }
 
 }  // namespace trunkline

@@ -8,4 +8,12 @@ namespace trunkline {
 // The worst link of a route: it sets the software latency of a step.
 [[nodiscard]] HopClass HopClassOf(const Fabric& fabric, const Route& route);
 
+// A route with what the ends add to it: with sockets, what leaves a node goes through the kernel.
+struct RouteCost {
+  Rate limit;
+  Time latency;
+};
+[[nodiscard]] RouteCost CostOf(const Fabric& fabric, const Route& route,
+                               const TransportModel& transport);
+
 }  // namespace trunkline

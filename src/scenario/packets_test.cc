@@ -178,7 +178,6 @@ TEST(Packets, WarnsThatOtherEnginesDoNotReadTheirKeys) {
 
 TEST(Packets, RefusesWhatNoEngineRuns) {
   EXPECT_THAT(Problems({"engine=analytic"}), HasSubstr("[TL1212]"));
-  EXPECT_THAT(Problems({"cluster.transport.kind=ideal"}), HasSubstr("[TL1211]"));
 }
 
 // A ring of 16 hosts moves 15/16 of 1 MiB twice through every cable of a host: 16 packets a step.

@@ -43,6 +43,46 @@ void ReadFabric(const std::string& file, const YamlMap& cluster, FabricSpec& spe
   if (!spec.file.empty()) spec.file = PathBeside(file, *map->Find("file"));
 }
 
+// A time that software takes for one thing.
+void ReadShort(const YamlValue& value, Time& time) {
+  constexpr Time kMost = Time::Microseconds(1'000'000);
+  if (!value.Read(time) || time <= kMost) return;
+  value.Error("TL1108", fmt::format("{} for one message", ToString(time)), "write at most 1 s");
+}
+
+void ReadCost(const YamlMap& sockets, const char* key, SocketCost& cost) {
+  const auto map = sockets.Map(key);
+  if (!map) return;
+  if (const auto unit = map->Find("unit")) ReadShort(*unit, cost.unit);
+  map->Read("copy", cost.copy);
+}
+
+// `sockets`: what sockets cost, where it differs from a measured server.
+void ReadSockets(const YamlMap& transport, ClusterSpec& spec) {
+  if (!spec.transport.sockets) {
+    transport.Refuse("sockets", "TL1207", "'sockets' is of tcp, and RDMA goes past the kernel",
+                     "remove the key; nothing would read it");
+    return;
+  }
+  const auto map = transport.Map("sockets");
+  if (!map) return;
+  SocketModel& sockets = *spec.transport.sockets;
+  constexpr Bytes kMost{std::int64_t{1} << 30};
+  for (const auto& [key, bytes] :
+       {std::pair("unit", &sockets.unit), std::pair("window", &sockets.window)}) {
+    const auto value = map->Find(key);
+    if (!value || !value->Read(*bytes)) continue;
+    if (*bytes > kMost || *bytes < spec.transport.mtu) {
+      value->Error(
+          "TL1108", fmt::format("a {} of {}", key, ToString(*bytes)),
+          fmt::format("at least the MTU, {}, and at most 1 GiB", ToString(spec.transport.mtu)));
+    }
+  }
+  map->Read("cores", sockets.cores, IntRange{.min = 1, .max = 1024});
+  ReadCost(*map, "send", sockets.send);
+  ReadCost(*map, "receive", sockets.receive);
+}
+
 void ReadTransport(const YamlMap& cluster, ClusterSpec& spec) {
   const auto transport = cluster.Map("transport");
   std::string name = "infiniband";
@@ -63,14 +103,28 @@ void ReadTransport(const YamlMap& cluster, ClusterSpec& spec) {
                  "remove the key; nothing would read it");
     }
   }
+  if (const auto overhead = transport->Find("message_overhead")) {
+    ReadShort(*overhead, spec.transport.message_overhead);
+  }
+  ReadSockets(*transport, spec);
 }
 
-// Packets of RoCE keep to one path unless somebody says otherwise.
+void AssumeSockets(Scenario& scenario) {
+  const auto& sockets = scenario.cluster.transport.sockets;
+  if (!sockets) return;
+  const Bytes unit = UnitOf(*sockets, scenario.cluster.transport.mtu);
+  scenario.assumptions.push_back(fmt::format(
+      "sockets: a core sends {} in {} and receives them in {}; {} of a connection may be under way",
+      ToString(unit), Humanize(sockets->send.Of(unit)), Humanize(sockets->receive.Of(unit)),
+      ToString(sockets->window)));
+}
+
+// Packets on Ethernet keep to one path unless somebody says otherwise.
 void ChooseRouting(const FabricSpec& fabric, Scenario& scenario) {
   ClusterSpec& spec = scenario.cluster;
   if (fabric.routing) {
     spec.routing = *fabric.routing;
-  } else if (scenario.has_packets() && spec.transport.kind == TransportKind::kRocev2) {
+  } else if (scenario.has_packets() && spec.transport.kind != TransportKind::kInfiniband) {
     spec.routing = RoutingPolicy::kEcmp;
     scenario.assumptions.emplace_back("routing: none is given; ECMP, as Ethernet switches do");
   }
@@ -90,6 +144,7 @@ void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fa
   cluster.Read("nodes", fabric.nodes, IntRange{.min = 1, .max = 1'000'000});
   ReadFabric(file, cluster, fabric, scenario.assumptions);
   ReadTransport(cluster, spec);
+  AssumeSockets(scenario);
   ChooseRouting(fabric, scenario);
   cluster.Read("placement", spec.placement, kPlacements);
   const bool sockets = spec.transport.kind == TransportKind::kTcp;

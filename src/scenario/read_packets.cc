@@ -19,9 +19,6 @@ constexpr std::array kTransportKeys = {"congestion_control", "loss_recovery",  "
                                        "retransmit_timeout", "retry_limit",    "low_timeout",
                                        "loss_distance",      "path_selection", "queue_pairs"};
 
-// An acknowledgement is a packet whose payload is the four bytes of an AETH.
-constexpr Bytes kAckPayload{4};
-
 // Keys of a problem's cause, the first that is given is blamed.
 struct Blame {
   const char* code;
@@ -96,7 +93,6 @@ class PacketReader {
 
   void Read() {
     const std::size_t before = cluster_.error_count();
-    if (scenario_.has_packets()) RefuseStrangers();
     SetDefaults();
     if (switch_) ReadSwitch(*switch_);
     if (transport_) ReadRecovery(*transport_);
@@ -113,24 +109,14 @@ class PacketReader {
   [[nodiscard]] bool infiniband() const {
     return spec_.transport.kind == TransportKind::kInfiniband;
   }
-
-  // What the packet engine cannot run.
-  void RefuseStrangers() {
-    if (spec_.transport_name != "ideal" && spec_.transport_name != "tcp") return;
-    transport_->Find("kind")->Error(
-        "TL1211",
-        fmt::format("the packet engine does not run {}: {}", spec_.transport_name,
-                    spec_.transport_name == "ideal"
-                        ? "it has no packets"
-                        : "the kernel's copies and windows are not modelled there yet"),
-        "kind: infiniband or rocev2");
-  }
+  [[nodiscard]] bool sockets() const { return spec_.transport.sockets.has_value(); }
 
   void SetDefaults() {
-    switches_.loss_control = infiniband() ? LossControl::kCredits : LossControl::kPause;
-    packets_.mtu = spec_.transport.mtu;
-    packets_.packet_overhead = spec_.transport.packet_overhead;
-    packets_.ack_bytes = packets_.packet_overhead + kAckPayload;
+    switches_.loss_control = infiniband() ? LossControl::kCredits
+                             : sockets()  ? LossControl::kLossy
+                                          : LossControl::kPause;
+    packets_ = DefaultPacketTransport(spec_.transport);
+    if (sockets()) return;
     const bool one_path =
         spec_.routing == RoutingPolicy::kEcmp || spec_.routing == RoutingPolicy::kStatic;
     packets_.recovery = one_path ? LossRecovery::kGoBackN : LossRecovery::kSelectiveRepeat;
@@ -214,11 +200,12 @@ class PacketReader {
   void ReadPfc(const YamlValue& value) {
     if (value.is_scalar()) {
       bool on = true;
-      if (value.Read(on) && !on) switches_.loss_control = LossControl::kLossy;
+      if (value.Read(on)) switches_.loss_control = on ? LossControl::kPause : LossControl::kLossy;
       return;
     }
     const auto map = value.AsMap();
     if (!map) return;
+    switches_.loss_control = LossControl::kPause;
     PauseModel& pause = switches_.pause;
     map->Read("alpha", pause.alpha, RealRange{1e-6, 64});
     map->Read("reserved", pause.reserved);
@@ -266,8 +253,8 @@ class PacketReader {
   // A name, or a mapping of name, preset and the parameters that differ from it.
   void ReadCongestionControl() {
     // Without a word: what scales with the rate of the links.
-    std::string name = infiniband() ? "none" : "dcqcn";
-    std::string preset = infiniband() ? "" : "dcqcn-ns3";
+    std::string name = infiniband() ? "none" : sockets() ? "cubic" : "dcqcn";
+    std::string preset = name == "dcqcn" ? "dcqcn-ns3" : "";
     std::vector<CongestionOverride> overrides;
     const auto value = transport_ ? transport_->Find("congestion_control") : std::nullopt;
     if (value) preset.clear();
@@ -285,12 +272,7 @@ class PacketReader {
       (value ? *value : cluster_).Adopt(control.error());
       return;
     }
-    packets_.policy = control->policy;
-    packets_.policy_parameters = control->parameters;
-    packets_.notification_interval = control->notification_interval;
-    packets_.ack_every = control->ack_every;
-    packets_.path_selection = control->path_selection;
-    packets_.packet_overhead += control->header;
+    Adopt(*control, packets_);
     congestion_ = control->preset.empty() ? name : fmt::format("{} ({})", name, control->preset);
     if (transport_) {
       static const Words<PathSelection> kSelections = {{"oblivious", PathSelection::kOblivious},
@@ -302,6 +284,8 @@ class PacketReader {
       switches_.marking.reset();
     } else if (!switches_.marking) {
       switches_.marking = control->marking;
+    } else if (control->marking) {
+      switches_.marking->roots_only = control->marking->roots_only;
     }
     if (ecn_.value_or(false) && !switches_.marking && switch_) {
       switch_->Find("ecn")->Error(

@@ -19,7 +19,8 @@ const TrafficPattern* FindPattern(const std::vector<TrafficPattern>& patterns,
 
 class JobReader {
  public:
-  JobReader(const YamlMap& map, const std::string& file) : map_(map), file_(file) {}
+  JobReader(const YamlMap& map, const std::string& file, bool sockets)
+      : map_(map), file_(file), sockets_(sockets) {}
 
   TrafficJob Read() {
     TrafficJob job;
@@ -32,6 +33,7 @@ class JobReader {
     map_.Read("start", job.start);
     map_.Read("class", job.traffic_class, IntRange{.min = 0, .max = 6});
     map_.Read("raw", job.raw);
+    ReadVerb(job);
     return job;
   }
 
@@ -129,8 +131,18 @@ class JobReader {
     }
   }
 
+  // Sends and writes are one: data that its source pushes.
+  void ReadVerb(TrafficJob& job) {
+    static const Words<bool> kVerbs = {{"send", false}, {"write", false}, {"read", true}};
+    const auto verb = map_.Find("verb");
+    if (!verb || !verb->Read(job.read, kVerbs) || !sockets_) return;
+    verb->Error("TL1207", "'verb' is of RDMA, and sockets have none",
+                "remove the key, or choose transport kind infiniband or rocev2");
+  }
+
   const YamlMap& map_;
   const std::string& file_;
+  bool sockets_;
 };
 
 // `file: PATH`, told apart by content unless `format` names it.
@@ -172,12 +184,14 @@ void ReadTraffic(const std::string& file, const YamlValue& value, std::int64_t e
     return;
   }
   TrafficSpec spec;
+  const bool sockets = scenario.cluster.transport.sockets.has_value();
   if (const auto jobs = map->List("jobs")) {
     for (const YamlValue& element : *jobs) {
-      if (const auto job = element.AsMap()) spec.jobs.push_back(JobReader(*job, file).Read());
+      if (const auto job = element.AsMap())
+        spec.jobs.push_back(JobReader(*job, file, sockets).Read());
     }
   } else {
-    spec.jobs.push_back(JobReader(*map, file).Read());
+    spec.jobs.push_back(JobReader(*map, file, sockets).Read());
   }
   map->Read("warm_up", spec.warm_up);
   map->Read("window", spec.window);

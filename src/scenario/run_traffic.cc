@@ -135,9 +135,10 @@ Result<void> RunPackets(const Scenario& scenario, const TrafficWorkload& traffic
   return {};
 }
 
-Result<void> RunFluid(const TrafficWorkload& traffic, const RunOptions& options,
-                      RunResult& result) {
+Result<void> RunFluid(const Scenario& scenario, const TrafficWorkload& traffic,
+                      const RunOptions& options, RunResult& result) {
   FlowTrafficOptions fluid;
+  fluid.transport = &scenario.cluster.transport;
   fluid.progress = options.progress;
   fluid.stop = options.stop;
   auto report = RunFlowTraffic(*result.router, traffic, result.placement, fluid);
@@ -174,7 +175,7 @@ Result<void> RunTraffic(const Scenario& scenario, const TrafficInput& input,
                         const RunOptions& options, RunResult& result) {
   const auto run = [&](const TrafficWorkload& traffic) {
     return scenario.engine == EngineKind::kPacket ? RunPackets(scenario, traffic, options, result)
-                                                  : RunFluid(traffic, options, result);
+                                                  : RunFluid(scenario, traffic, options, result);
   };
   if (input.messages) return run(*input.messages);
   const auto ranks = static_cast<std::uint32_t>(result.placement.rank_count());

@@ -48,6 +48,7 @@ void ReadMarking(const YamlMap& root, Rate at_rate, Preset& preset) {
   map->Require("high", curve.high);
   map->Require("most", curve.most);
   map->Read("scaled", scaled);
+  map->Read("roots_only", curve.roots_only);
   if (scaled) curve.at_rate = at_rate;
   preset.network.marking = curve;
 }

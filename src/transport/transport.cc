@@ -124,6 +124,7 @@ TransportModel DefaultTransport(TransportKind kind) {
     }
   }
   CloseEmbedded(packets);
+  if (kind == TransportKind::kTcp) model.sockets = DefaultSockets();
   return model;
 }
 

@@ -11,6 +11,7 @@
 #include "trunkline/engine/timeline.h"
 #include "trunkline/fabric/placement.h"
 #include "trunkline/fabric/route.h"
+#include "trunkline/transport/transport.h"
 #include "trunkline/workload/traffic.h"
 
 // Point-to-point traffic: what became of it under any engine, and as fluid flows.
@@ -27,6 +28,8 @@ struct FlowRecord {
 };
 
 struct FlowTrafficOptions {
+  // What the ends add to a message: its overhead, and the kernel. None: nothing.
+  const TransportModel* transport = nullptr;
   Time until = Time::Horizon();  // the run ends here, finished or not
   ProgressSink* progress = nullptr;
   const StopToken* stop = nullptr;
@@ -44,7 +47,8 @@ struct FlowTrafficReport {
 
 // Runs point-to-point traffic as fluid flows that share the links max-min fairly: what ideal
 // congestion control with a queue for each flow gives. A flow takes its path's latency after its
-// last byte; the acknowledgement takes the same again. TL1410: no path; TL1600, TL1602.
+// last byte, a read that of its request, too; the acknowledgement takes the same again. TL1410: no
+// path; TL1600, TL1602.
 [[nodiscard]] Result<FlowTrafficReport> RunFlowTraffic(const Router& router,
                                                        const TrafficWorkload& traffic,
                                                        const Placement& placement,

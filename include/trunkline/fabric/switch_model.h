@@ -23,6 +23,9 @@ struct MarkingCurve {
   // Rate of the ports that `low` and `high` are meant for: those of others are in proportion. 0:
   // the same for all ports.
   Rate at_rate{};
+  // Only where a port sends without a gap: one that waits for PAUSE or credits is not where
+  // congestion comes from (InfiniBand's root and victim ports).
+  bool roots_only = false;
 };
 
 // Priority flow control on a shared buffer.

@@ -51,6 +51,8 @@ struct LossView {
   bool trimmed = false;  // the header arrived without its payload
   std::int64_t lost_bytes = 0;
   std::int64_t in_flight_bytes = 0;
+  std::uint64_t acked_psn = 0;  // as in AckView
+  std::uint64_t next_psn = 0;
 };
 
 // What never changes during the life of a queue pair.

@@ -6,6 +6,8 @@
 
 #include "trunkline/base/units.h"
 #include "trunkline/transport/congestion_control.h"
+#include "trunkline/transport/socket_model.h"
+#include "trunkline/transport/transport.h"
 
 // What endpoints do with packets: `cluster.transport` of a scenario, as the packet engine reads it.
 namespace trunkline {
@@ -42,6 +44,13 @@ struct PacketTransport {
   Time notification_interval = Time::Microseconds(50);  // between CNPs of one queue pair
   CongestionPolicy policy;
   std::shared_ptr<const void> policy_parameters;
+  std::optional<SocketModel> sockets;  // sockets; none: NICs move data by themselves
 };
+
+// What endpoints of a kind do with packets, under no congestion control yet.
+[[nodiscard]] PacketTransport DefaultPacketTransport(const TransportModel& model);
+
+// Has endpoints obey a congestion control, with all that its preset wants of them.
+void Adopt(const CongestionControl& control, PacketTransport& transport);
 
 }  // namespace trunkline

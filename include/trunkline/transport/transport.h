@@ -7,6 +7,7 @@
 
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/base/units.h"
+#include "trunkline/transport/socket_model.h"
 
 namespace trunkline {
 
@@ -43,6 +44,7 @@ struct TransportModel {
   // Paid once per collective before its first step (kernel launch and set-up).
   std::array<Time, kProtocolCount> ring_base_latency{};
   std::array<Time, kProtocolCount> tree_base_latency{};
+  std::optional<SocketModel> sockets;  // sockets; none: NICs move data by themselves
 };
 
 // The defaults of a transport with NCCL's cost-model latencies (data/protocols/nccl-2.30.yaml; each

@@ -114,6 +114,7 @@ struct TrafficJob {
   Time mean_off;  // kOnOff
   std::uint8_t traffic_class = 0;
   bool raw = false;
+  bool read = false;
 };
 
 // Jobs that share ranks and a clock. With arrivals in time, messages are posted in

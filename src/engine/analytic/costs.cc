@@ -72,9 +72,10 @@ Result<StepCosts::Message> StepCosts::Peer(RankId from, RankId to) {
                                    endpoint(to), LoadOf({input_.graph.program_of(to)}));
   const Time step = input_.transport.step_latency[static_cast<std::size_t>(
       Protocol::kSimple)][static_cast<std::size_t>(HopClassOf(input_.router.fabric(), *route))];
-  return Message{.per_byte = 1 / std::min(rate, route->limit.bytes_per_second()),
+  const RouteCost cost = CostOf(input_.router.fabric(), *route, input_.transport);
+  return Message{.per_byte = 1 / std::min(rate, cost.limit.bytes_per_second()),
                  .overhead = input_.transport.message_overhead,
-                 .latency = route->latency + step};
+                 .latency = cost.latency + step};
 }
 
 }  // namespace trunkline

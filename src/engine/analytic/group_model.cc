@@ -81,8 +81,10 @@ Way GroupModel::FindWay(std::uint32_t from, std::uint32_t to) {
   }
   const Time step = (*steps_)[static_cast<std::size_t>(protocol_)]
                              [static_cast<std::size_t>(HopClassOf(router_->fabric(), *route))];
-  return {.per_byte = dilution_ / route->limit.bytes_per_second(),
-          .latency = (route->latency + step).seconds()};
+  const RouteCost cost = CostOf(router_->fabric(), *route, *transport_);
+  return {.per_byte = dilution_ / cost.limit.bytes_per_second(),
+          .per_wire_byte = 1 / route->limit.bytes_per_second(),
+          .latency = (cost.latency + step).seconds()};
 }
 
 void GroupModel::ClearLoad() {
@@ -207,9 +209,8 @@ double GroupModel::BusySeconds(std::uint32_t from, std::uint32_t to, double byte
     busy = std::max({busy, inside_load_.out[from] / inside_capacity_.out[from],
                      inside_load_.in[to] / inside_capacity_.in[to]});
   } else {
-    const double per_wire_byte = way.per_byte / dilution_;
-    busy = std::max(
-        {busy, outside_load_.out[from] * per_wire_byte, outside_load_.in[to] * per_wire_byte});
+    busy = std::max({busy, outside_load_.out[from] * way.per_wire_byte,
+                     outside_load_.in[to] * way.per_wire_byte});
   }
   for (std::size_t l = 0; l < level; ++l) {
     const Partition& blocks = blocks_[l];

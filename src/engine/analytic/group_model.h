@@ -16,8 +16,9 @@ namespace trunkline {
 
 // What a put between two members costs when nothing else moves, in seconds.
 struct Way {
-  double per_byte = 0;  // the narrowest hop of the route, headers and protocol included
-  double latency = 0;   // of the fabric and of the software step
+  double per_byte = 0;       // the narrowest hop of the route, or the kernel; protocol included
+  double per_wire_byte = 0;  // the narrowest hop, which other puts share
+  double latency = 0;        // of the fabric and of the software step
 };
 
 // A group as closed forms see it: who is how far from whom, and what the cuts around its parts

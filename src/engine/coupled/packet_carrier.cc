@@ -21,13 +21,19 @@ constexpr Time kBetweenLooks = Time::Microseconds(1000);
 // Parts of a message are cut at multiples of this.
 constexpr std::int64_t kPartUnit = 128;
 
+// The program that sends a message has been busy for its overhead already.
+Plant WithoutOverhead(Plant plant) {
+  plant.transport.message_overhead = Time();
+  return plant;
+}
+
 }  // namespace
 
 PacketCarrier::PacketCarrier(const PacketInput& input, std::vector<CableChange> faults,
                              std::vector<std::uint32_t> line_of, std::vector<Line> lines)
     : input_(input),
       paths_(input.router.fabric()),
-      plant_(BuildFaultyPlant(input, paths_, std::move(faults))),
+      plant_(WithoutOverhead(BuildFaultyPlant(input, paths_, std::move(faults)))),
       shards_(plant_, input.router.fabric(), 1),
       line_of_(std::move(line_of)),
       lines_(std::move(lines)),

@@ -342,11 +342,12 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
         {IndexOf(hop.resource),
          static_cast<std::uint64_t>(weight * static_cast<double>(FlowHop::kOne))});
   }
-  const auto limit = static_cast<Int128>(route.limit.bits_per_second()) * payload / 128;
+  const RouteCost cost = CostOf(fabric_, route, input_.transport);
+  const auto limit = static_cast<Int128>(cost.limit.bits_per_second()) * payload / 128;
   connection.limit = LoneRate(problem_.hops_of(connection), problem_.capacities,
                               Rate::BitsPerSecond(static_cast<std::int64_t>(limit)));
   connection.latency =
-      route.latency + StepLatencyOf(input_.transport, manner, HopClassOf(fabric_, route));
+      cost.latency + StepLatencyOf(input_.transport, manner, HopClassOf(fabric_, route));
   if (rotation_) {
     for (FlowHop& hop : std::span(problem_.hops).subspan(connection.first_hop)) {
       hop.weight *= crossings_[hop.resource];

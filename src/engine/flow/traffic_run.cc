@@ -9,6 +9,7 @@
 
 #include "engine/flow/link_use.h"
 #include "engine/flow/network.h"
+#include "engine/hop_class.h"
 #include "trunkline/engine/traffic.h"
 #include "trunkline/fabric/fabric.h"
 
@@ -101,13 +102,19 @@ void FlowTrafficRun::Post(std::uint32_t index, Time now) {
     hops.push_back({static_cast<std::uint32_t>(Index(hop.resource)),
                     static_cast<std::uint64_t>(hop.weight * static_cast<double>(FlowHop::kOne))});
   }
-  const FlowRate limit = LoneRate(hops, capacities_, route->limit);
+  RouteCost cost{route->limit, route->latency};
+  if (options_.transport != nullptr) {
+    cost = CostOf(router_.fabric(), *route, *options_.transport);
+    cost.latency += options_.transport->message_overhead;
+  }
+  if (flow.read) cost.latency += route->latency;  // the request's way
+  const FlowRate limit = LoneRate(hops, capacities_, cost.limit);
   std::uint64_t surplus = 0;
   const Time alone = FluidTime(flow.bytes, limit, surplus);
-  latencies_[index] = route->latency;
+  latencies_[index] = cost.latency;
   FlowRecord& record = report_.flows[index];
   record.posted = now;
-  record.alone = alone == Time::Max() ? alone : alone + route->latency;
+  record.alone = alone == Time::Max() ? alone : alone + cost.latency;
   network_.Start(index, hops, limit, flow.bytes, now);
 }
 

@@ -161,6 +161,11 @@ void ReserveQueuePairs(Plant& plant, std::uint32_t count) {
   plant.senders.resize(count);
   plant.receivers.resize(count);
   plant.paths.resize(count);
+  if (plant.transport.sockets) {
+    plant.send_sockets.resize(count);
+    plant.receive_sockets.resize(count);
+    plant.cores.resize(plant.nics.size() * plant.transport.sockets->cores);
+  }
   if (plant.forwarding != Forwarding::kSource) plant.destinations.resize(count);
   if (plant.faults == nullptr) return;
   plant.faults->moves.resize(count);
@@ -201,6 +206,13 @@ Destination DestinationOf(Plant& plant, const Fabric& fabric, const NetworkPaths
   add_homes(destination, to.homes, to.home_count);
   add_homes(source, to.source_homes, to.source_home_count);
   return to;
+}
+
+// The core that a socket is given at the NIC that sends by `link`.
+std::uint32_t NextCore(Plant& plant, std::uint32_t link) {
+  const std::uint32_t nic = plant.ports[link].nic;
+  const std::uint32_t cores = plant.transport.sockets->cores;
+  return nic * cores + plant.nics[nic].connections++ % cores;
 }
 
 }  // namespace
@@ -245,13 +257,21 @@ Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& ro
   view.line_rate = plant.details[sender.link].wire.rate();
   sender.control.rate = static_cast<double>(view.line_rate.bits_per_second());
   sender.control.window = INT64_MAX;
+  if (const auto& sockets = plant.transport.sockets) {
+    plant.send_sockets[index].core = NextCore(plant, links.front());
+    plant.receive_sockets[index].core = NextCore(plant, links.back() ^ 1U);
+    view.base_rtt += sockets->receive.Of(UnitOf(*sockets, view.mtu));
+  }
   plant.senders[index] = sender;
   plant.paths[index] = view;
   if (plant.faults != nullptr) PlanMoves(plant, index, links, source, destination);
   return links;
 }
 
-Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes bytes) {
+namespace {
+
+// From the first bit of a message that leaves to its last one that arrives.
+Time CrossingTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes bytes) {
   const std::int64_t mtu = plant.transport.mtu.count();
   const std::int64_t packets = std::max<std::int64_t>(1, (bytes.count() + mtu - 1) / mtu);
   const auto overhead = static_cast<std::uint32_t>(plant.transport.packet_overhead.count());
@@ -275,7 +295,37 @@ Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes by
     first += (cut ? headers : frame) + delay;
     arrived = begun + (cut ? headers : Time::Picoseconds(wire.Duration(last))) + delay;
   }
-  return arrived + plant.transport.message_overhead;
+  return arrived;
+}
+
+// The longest of three pipelines: the one whose sender, whose network or whose receiver never
+// waits for another.
+Time LoneTimeOf(const SocketModel& sockets, const Plant& plant,
+                std::span<const std::uint32_t> links, Bytes bytes) {
+  const std::int64_t mtu = plant.transport.mtu.count();
+  const std::int64_t unit = UnitOf(sockets, plant.transport.mtu).count();
+  const std::int64_t size = bytes.count();
+  const std::int64_t passes = std::max<std::int64_t>(1, (size + unit - 1) / unit);
+  const Bytes first(std::min(size, unit));
+  const Bytes last_unit(size - (passes - 1) * unit);
+  const Bytes last_packet(size == 0 ? 0 : (size - 1) % mtu + 1);
+  const auto in_passes = [&](const SocketCost& cost) {
+    return cost.unit * passes + TransferTime(bytes, cost.copy);
+  };
+  const Time begun = sockets.send.Of(first);
+  const Time taken = sockets.receive.Of(last_packet);
+  return std::max({in_passes(sockets.send) + CrossingTime(plant, links, last_unit) + taken,
+                   begun + CrossingTime(plant, links, bytes) + taken,
+                   begun + CrossingTime(plant, links, Bytes(std::min(size, mtu))) +
+                       in_passes(sockets.receive)});
+}
+
+}  // namespace
+
+Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes bytes) {
+  const auto& sockets = plant.transport.sockets;
+  return plant.transport.message_overhead +
+         (sockets ? LoneTimeOf(*sockets, plant, links, bytes) : CrossingTime(plant, links, bytes));
 }
 
 Time RequestTime(const Plant& plant, std::span<const std::uint32_t> links) {

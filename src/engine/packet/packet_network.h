@@ -33,7 +33,8 @@ void ReserveQueuePairs(Plant& plant, std::uint32_t count);
 [[nodiscard]] Time RoundTripOf(const Plant& plant, std::span<const std::uint32_t> links);
 
 // From post to delivery of a message that has the idle network to itself: the last packet through a
-// pipeline of links, full packets before it.
+// pipeline of links, full packets before it. With sockets, no less than this: windows that have yet
+// to open come on top.
 [[nodiscard]] Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes bytes);
 
 // From the departure of a read's request to its arrival on the idle path, against `links`.

@@ -180,6 +180,12 @@ struct Recovery {
   PsnSet arrived;
   PsnSet lost;               // and not sent again yet
   std::uint32_t judged = 0;  // packets before have been judged arrived or lost
+  // Sockets only: what has been sent again, and the first new packet that was sent after it.
+  struct Repeat {
+    std::uint32_t psn = 0;
+    std::uint32_t before = 0;
+  };
+  std::vector<Repeat> repeats;  // in this order
 };
 
 // A message on its way: packets [first, end) of its queue pair.
@@ -214,6 +220,37 @@ struct Reader {
   std::uint8_t retries = 0;
   bool timer = false;
   bool failed = false;
+};
+
+// A core of a host that moves data between applications and a NIC (SocketModel): one pass at a
+// time, each of one connection and one way.
+struct Core {
+  struct Pass {
+    std::uint32_t queue_pair = 0;
+    bool receives = false;
+  };
+  std::vector<Pass> waiting;  // the first from `next` on is under way
+  std::size_t next = 0;
+  std::uint32_t packets = 0;  // of the pass under way
+};
+
+// The socket of a sender: what is written is posted, what a core has prepared counts in
+// Sender::end.
+struct SendSocket {
+  std::uint32_t core = kNoIndex;
+  std::uint32_t posted = 0;          // one past the last packet
+  std::uint32_t message = kNoIndex;  // that the next pass is of
+  std::int64_t round_trip = 0;       // smoothed (RFC 6298); 0: none is known
+  bool waits = false;                // for its core, or is served by it
+  bool probed = false;               // without progress for two round trips, and has sent a probe
+};
+
+// The socket of a receiver: packets that have arrived and that no pass has taken up.
+struct ReceiveSocket {
+  std::uint32_t core = kNoIndex;
+  std::uint32_t packets = 0;
+  PacketQueue queue;
+  bool waits = false;
 };
 
 // What switches on the way have written into a packet.
@@ -254,9 +291,10 @@ struct Nic {
   // By class, the last of the circular list of senders that may send now.
   std::array<std::uint32_t, 8> rings{kNoIndex, kNoIndex, kNoIndex, kNoIndex,
                                      kNoIndex, kNoIndex, kNoIndex, kNoIndex};
-  std::uint8_t ready = 0;    // a bit for each class whose ring is not empty
-  std::uint8_t turn = 0;     // the class served last
-  std::vector<Paced> paced;  // a min-heap of those whose pace has them wait
+  std::uint8_t ready = 0;         // a bit for each class whose ring is not empty
+  std::uint8_t turn = 0;          // the class served last
+  std::vector<Paced> paced;       // a min-heap of those whose pace has them wait
+  std::uint32_t connections = 0;  // sockets that have been given one of its cores
 };
 
 // Everything that packets cross and endpoints remember.
@@ -282,6 +320,10 @@ struct Plant {
   std::vector<std::uint32_t> switch_ports;
   std::vector<Nic> nics;
   std::unique_ptr<PortTable> port_table;  // not for kSource
+
+  std::vector<Core> cores;                     // [NIC x cores + core]; SocketModel only, as are …
+  std::vector<SendSocket> send_sockets;        // … by queue pair
+  std::vector<ReceiveSocket> receive_sockets;  // … by queue pair
 
   std::vector<std::uint32_t> path_links;
   std::vector<Sender> senders;

@@ -12,6 +12,7 @@
 #include "engine/packet/shard_receiving.h"
 #include "engine/packet/shard_recovery.h"
 #include "engine/packet/shard_sending.h"
+#include "engine/packet/shard_sockets.h"
 
 namespace trunkline {
 

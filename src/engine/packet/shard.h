@@ -95,6 +95,11 @@ class Shard {
     for (std::size_t i = 0; i < to_switch_.size(); ++i) to_switch_[i] = plant.cables[i].to_switch;
     outs_.fill(kNoIndex);
     if (plant.transport.policy.needs_telemetry) telemetry_.resize(1024);
+    if (const auto& sockets = plant.transport.sockets) {
+      const Bytes mtu = plant.transport.mtu;
+      unit_ = static_cast<std::uint32_t>(UnitOf(*sockets, mtu).count() / mtu.count());
+      window_ = static_cast<std::uint32_t>(sockets->window.count() / mtu.count());
+    }
   }
 
   // Has OnPost(entity) called at `time`. REQUIRES: time >= now().
@@ -214,6 +219,8 @@ class Shard {
   }
   bool ServeFirst(std::uint32_t link, std::uint32_t traffic_class);
   bool ServeData(std::uint32_t link);
+  void TakeTurn(Port& port, std::uint32_t link, const Packet& packet);
+  void BeginTurn(Port& port, std::uint8_t traffic_class) const;
   bool ServeArbitrated(std::uint32_t link);
   void Transmit(std::uint32_t link, std::uint32_t id);
   [[gnu::always_inline]] void TransmitBy(Port& port, std::uint32_t link, Packet& packet,
@@ -325,7 +332,9 @@ class Shard {
 
   // shard_receiving.h: the receivers of queue pairs.
   void Receive(std::uint32_t link, std::uint32_t id);
+  enum class Reply : std::uint8_t { kNone, kAck, kNack };
   void ReceiveData(std::uint32_t link, std::uint32_t id);
+  [[nodiscard]] Reply TakeData(std::uint32_t link, std::uint32_t id);
   bool Accept(Receiver& receiver, const Packet& packet);
   void Deliver(const Receiver& receiver, std::uint32_t queue_pair);
   void SlowDown(std::uint32_t link, std::uint32_t data);
@@ -336,6 +345,7 @@ class Shard {
   static constexpr std::uint32_t kSenderTimer = 0;  // payloads of kTimeout
   static constexpr std::uint32_t kReadRequest = 1;
   static constexpr std::uint32_t kReaderTimer = 2;
+  static constexpr std::uint32_t kCorePass = 3;  // of a core instead of a queue pair
   void ReceiveAnswer(std::uint32_t id);
   void TellAcknowledged(std::uint32_t index, std::uint32_t id, std::int64_t newly);
   void TellLost(std::uint32_t index, std::uint32_t packets, bool timeout, bool trimmed);
@@ -345,7 +355,9 @@ class Shard {
   Recovery& RecoveryOf(Sender& sender);
   std::uint32_t Lose(Sender& sender, std::uint32_t from, std::uint32_t to);
   std::uint32_t Learn(Sender& sender, const Packet& packet);
-  [[nodiscard]] std::int64_t TimeoutOf(const Sender& sender) const;
+  std::uint32_t LoseAgain(Sender& sender, std::uint32_t until);
+  void MeasureRoundTrip(std::uint32_t index, std::int64_t sample);
+  [[nodiscard]] std::int64_t TimeoutOf(std::uint32_t index) const;
   void ArmTimer(std::uint32_t index);
   void OnTimeout(std::uint32_t queue_pair, std::uint32_t what);
   void OnSenderTimer(std::uint32_t index);
@@ -355,6 +367,17 @@ class Shard {
   void ReceiveRead(const Packet& packet);
   void ArmReader(std::uint32_t queue_pair);
   void OnReaderTimer(std::uint32_t queue_pair);
+
+  // shard_sockets.h: sockets and the cores that serve them.
+  void TakeIn(std::uint32_t link, std::uint32_t id);
+  void Prepare(std::uint32_t index);
+  void Await(std::uint32_t core, Core::Pass pass);
+  void BeginPass(std::uint32_t core);
+  void EndPass(std::uint32_t core);
+  [[nodiscard]] Bytes BeginSending(Core& core, std::uint32_t index) const;
+  [[nodiscard]] Bytes BeginReceiving(Core& core, std::uint32_t index) const;
+  void EndSending(std::uint32_t index, std::uint32_t packets);
+  void EndReceiving(std::uint32_t index, std::uint32_t packets);
 
   // What the application hears when the event has been handled.
   struct Notice {
@@ -402,6 +425,8 @@ class Shard {
   std::int64_t message_overhead_;  // ps
   std::int64_t reconsider_;        // CongestionPolicy::reconsider, ps
   std::uint32_t loss_distance_;    // PacketTransport::loss_distance; kNoIndex: gaps tell nothing
+  std::uint32_t unit_ = 0;         // packets of a pass through the kernel; 0: NICs need none …
+  std::uint32_t window_ = 0;       // … and those that a socket holds
   bool any_order_;                 // receivers take packets in any order
   bool gaps_tell_;                 // packets overtaken are lost
   bool faulty_;                    // something may happen to cables

@@ -58,10 +58,34 @@ inline void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id
   if (!Admit(link, id, out)) return;
   Port& port = ports_[out];
   if (CanStart(port, out, packet)) {
+    if (control_ > 1) TakeTurn(port, out, packet);
     TransmitBy(port, out, packet, id);
   } else {
     Enqueue(port, out, packet, id);
   }
+}
+
+// A packet that finds its port idle counts in its class's turn like one that has waited.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::TakeTurn(Port& port, std::uint32_t link, const Packet& packet) {
+  if (packet.traffic_class == control_) return;
+  if (!plant_.arbiters.empty()) {
+    plant_.arbiters[link].Sent(*plant_.switches_model.arbitration,
+                               static_cast<std::uint8_t>(1U << packet.traffic_class), packet.wire);
+    return;
+  }
+  if (port.turn == packet.traffic_class && port.turn_left > 0) {
+    --port.turn_left;
+  } else {
+    BeginTurn(port, packet.traffic_class);
+  }
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::BeginTurn(Port& port, std::uint8_t traffic_class) const {
+  const auto& weights = plant_.switches_model.weights;
+  port.turn = traffic_class;
+  port.turn_left = static_cast<std::uint8_t>(weights.empty() ? 0 : weights[traffic_class] - 1);
 }
 
 // Whether an arriving packet may leave at once: nothing is before it and nothing holds it.
@@ -177,7 +201,6 @@ template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::ServeData(std::uint32_t link) {
   if (!plant_.arbiters.empty()) return ServeArbitrated(link);
   Port& port = ports_[link];
-  const auto& weights = plant_.switches_model.weights;
   if (port.turn_left > 0 && ServeClass(link, port.turn)) {
     --port.turn_left;
     return true;
@@ -185,7 +208,7 @@ bool Shard<Queue, kFused>::ServeData(std::uint32_t link) {
   for (std::uint8_t i = 0; i < control_; ++i) {
     port.turn = static_cast<std::uint8_t>(port.turn + 1 < control_ ? port.turn + 1 : 0);
     if (!ServeClass(link, port.turn)) continue;
-    port.turn_left = static_cast<std::uint8_t>(weights.empty() ? 0 : weights[port.turn] - 1);
+    BeginTurn(port, port.turn);
     return true;
   }
   return false;  // and all is as before: how often a port is asked in vain must not matter
@@ -296,6 +319,7 @@ void Shard<Queue, kFused>::StartTelemetry(std::uint32_t id) {
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Mark(const Port& port, std::uint32_t link, Packet& packet) {
   const MarkingCurve& curve = *plant_.switches_model.marking;
+  if (curve.roots_only && port.busy_until != now_) return;
   const double scale = curve.at_rate == Rate() ? 1 : plant_.details[link].marking_scale;
   const double queued = port.queued_bytes * scale;
   const auto low = static_cast<double>(curve.low.count());

@@ -38,6 +38,27 @@ void Shard<Queue, kFused>::Receive(std::uint32_t link, std::uint32_t id) {
 
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::ReceiveData(std::uint32_t link, std::uint32_t id) {
+  if (unit_ != 0) {
+    TakeIn(link, id);
+    return;
+  }
+  switch (TakeData(link, id)) {
+    case Reply::kNone:
+      packets_.Give(id);
+      break;
+    case Reply::kAck:
+      Answer(link, id, PacketKind::kAck);
+      break;
+    case Reply::kNack:
+      Answer(link, id, PacketKind::kNack);
+      break;
+  }
+}
+
+// What a packet that came in by `link` means to its receiver, and what is due to the sender.
+template <typename Queue, bool kFused>
+typename Shard<Queue, kFused>::Reply Shard<Queue, kFused>::TakeData(std::uint32_t link,
+                                                                    std::uint32_t id) {
   const PacketTransport& transport = plant_.transport;
   Receiver& receiver = plant_.receivers[packets_[id].queue_pair];
   const bool marked = (packets_[id].flags & Packet::kMarked) != 0;
@@ -62,8 +83,7 @@ void Shard<Queue, kFused>::ReceiveData(std::uint32_t link, std::uint32_t id) {
     answer = true;
   } else if (trimmed && any_order_) {
     ++receiver.repeats_due;
-    Answer(link, id, PacketKind::kNack);
-    return;
+    return Reply::kNack;
   } else if (ahead == 0 && !trimmed) {
     answer |= Accept(receiver, packet);
   } else if (any_order_) {
@@ -83,18 +103,9 @@ void Shard<Queue, kFused>::ReceiveData(std::uint32_t link, std::uint32_t id) {
   } else {
     // In order only: report the gap once.
     if (!trimmed) ++counters_.refused;
-    if (!std::exchange(receiver.nacked, true)) {
-      Answer(link, id, PacketKind::kNack);
-    } else {
-      packets_.Give(id);
-    }
-    return;
+    return std::exchange(receiver.nacked, true) ? Reply::kNone : Reply::kNack;
   }
-  if (answer || receiver.unacknowledged >= transport.ack_every) {
-    Answer(link, id, PacketKind::kAck);
-  } else {
-    packets_.Give(id);
-  }
+  return answer || receiver.unacknowledged >= transport.ack_every ? Reply::kAck : Reply::kNone;
 }
 
 // Takes the packet that is expected, and those that came before their turn; whether a message is

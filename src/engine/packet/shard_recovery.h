@@ -17,6 +17,7 @@ void Shard<Queue, kFused>::ReceiveAnswer(std::uint32_t id) {
                                                 : packet.marked > 0 ? PathChooser::News::kMarked
                                                                     : PathChooser::News::kGood);
   }
+  if (unit_ != 0) MeasureRoundTrip(index, now_ - packet.sent);
   if (!trimmed) Advance(index, packet.psn);
   const auto newly = static_cast<std::int32_t>(packet.received - sender.received);
   if (newly > 0) sender.received = packet.received;
@@ -33,6 +34,7 @@ void Shard<Queue, kFused>::ReceiveAnswer(std::uint32_t id) {
   }
   if (lost != 0) TellLost(index, lost, false, trimmed);
   Ready(index);
+  if (unit_ != 0) Prepare(index);
 }
 
 template <typename Queue, bool kFused>
@@ -71,7 +73,9 @@ void Shard<Queue, kFused>::TellLost(std::uint32_t index, std::uint32_t packets, 
                   .timeout = timeout,
                   .trimmed = trimmed,
                   .lost_bytes = packets * frame_,
-                  .in_flight_bytes = InFlight(sender)},
+                  .in_flight_bytes = InFlight(sender),
+                  .acked_psn = sender.acked,
+                  .next_psn = sender.next_psn},
                  sender.control);
 }
 
@@ -88,6 +92,7 @@ void Shard<Queue, kFused>::Advance(std::uint32_t index, std::uint32_t psn) {
   sender.acked = psn;
   sender.last_progress = now_;
   sender.retries = 0;
+  if (unit_ != 0) plant_.send_sockets[index].probed = false;
   // What a sender that went back was about to repeat had arrived after all.
   if (static_cast<std::int32_t>(sender.acked - sender.next_psn) > 0) Continue(sender, sender.acked);
   while (sender.unacknowledged != kNoIndex &&
@@ -148,7 +153,7 @@ std::uint32_t Shard<Queue, kFused>::Lose(Sender& sender, std::uint32_t from, std
 // of packets lost.
 template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::Learn(Sender& sender, const Packet& packet) {
-  if (packet.arrived == 0) return 0;
+  if (packet.arrived == 0) return LoseAgain(sender, sender.acked - loss_distance_);
   const std::uint32_t base = packet.psn + packet.ahead;
   Recovery& recovery = RecoveryOf(sender);
   for (std::uint64_t word = packet.arrived; word != 0; word &= word - 1) {
@@ -164,18 +169,64 @@ std::uint32_t Shard<Queue, kFused>::Learn(Sender& sender, const Packet& packet) 
   const std::uint32_t newest =
       base + 63 - static_cast<std::uint32_t>(std::countl_zero(packet.arrived));
   const std::uint32_t until = newest - (loss_distance_ - 1);
-  if (static_cast<std::int32_t>(until - recovery.judged) <= 0) return 0;
+  const std::uint32_t again = LoseAgain(sender, until);
+  if (static_cast<std::int32_t>(until - recovery.judged) <= 0) return again;
   const std::uint32_t lost = Lose(sender, recovery.judged, until);
   recovery.judged = until;
+  return lost + again;
+}
+
+// Sockets: what left before something that has arrived, again or for the first time, is lost (RACK,
+// RFC 8985, with order in place of time, and no tolerance during recovery). Everything before
+// `until` is known of what has left for the first time. How many are lost.
+template <typename Queue, bool kFused>
+std::uint32_t Shard<Queue, kFused>::LoseAgain(Sender& sender, std::uint32_t until) {
+  if (unit_ == 0 || sender.recovery == kNoIndex) return 0;
+  Recovery& recovery = recoveries_[sender.recovery];
+  auto& repeats = recovery.repeats;
+  const auto has_arrived = [&](const Recovery::Repeat& repeat) {
+    return static_cast<std::int32_t>(repeat.psn - sender.acked) < 0 ||
+           (recovery.arrived.Word(sender.acked, repeat.psn) & 1) != 0;
+  };
+  std::size_t known = repeats.size();  // repeats before have arrived or are lost
+  while (known > 0 && !has_arrived(repeats[known - 1]) &&
+         static_cast<std::int32_t>(until - repeats[known - 1].before) <= 0) {
+    --known;
+  }
+  if (known == 0) return 0;
+  std::uint32_t lost = 0;
+  const std::uint32_t before = repeats[known - 1].before;
+  if (static_cast<std::int32_t>(before - recovery.judged) > 0) {
+    lost += Lose(sender, recovery.judged, before);
+    recovery.judged = before;
+  }
+  for (std::size_t i = 0; i < known; ++i) {
+    if (!has_arrived(repeats[i])) lost += Lose(sender, repeats[i].psn, repeats[i].psn + 1);
+  }
+  repeats.erase(repeats.begin(), repeats.begin() + static_cast<std::ptrdiff_t>(known));
   return lost;
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::MeasureRoundTrip(std::uint32_t index, std::int64_t sample) {
+  std::int64_t& smoothed = plant_.send_sockets[index].round_trip;
+  smoothed = smoothed == 0 ? sample : smoothed + (sample - smoothed) / 8;
 }
 
 // --- Timers -------------------------------------------------------------------------------------
 
 // How long a sender waits for news; doubled with every timeout in a row.
 template <typename Queue, bool kFused>
-std::int64_t Shard<Queue, kFused>::TimeoutOf(const Sender& sender) const {
+std::int64_t Shard<Queue, kFused>::TimeoutOf(std::uint32_t index) const {
+  const Sender& sender = plant_.senders[index];
   const PacketTransport& transport = plant_.transport;
+  if (unit_ != 0 && !plant_.send_sockets[index].probed) {
+    // The loss probe of RFC 8985, section 7.2, no sooner than Linux's shortest timer, two ticks of
+    // a millisecond (TCP_TIMEOUT_MIN).
+    constexpr std::int64_t kLeast = 2'000'000'000;
+    const std::int64_t probe = std::max(2 * plant_.send_sockets[index].round_trip, kLeast);
+    if (probe < transport.retransmit_timeout.ps()) return probe;
+  }
   constexpr int kMostDoublings = 10;
   const bool few =
       transport.low_timeout && InFlight(sender) < transport.low_timeout_packets * frame_;
@@ -187,7 +238,7 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::ArmTimer(std::uint32_t index) {
   Sender& sender = plant_.senders[index];
   sender.timer = true;
-  queue_.Push(PacketEvent::Make(std::max(now_ + 1, sender.last_progress + TimeoutOf(sender)),
+  queue_.Push(PacketEvent::Make(std::max(now_ + 1, sender.last_progress + TimeoutOf(index)),
                                 PacketEventKind::kTimeout, index, kSenderTimer));
 }
 
@@ -200,6 +251,9 @@ void Shard<Queue, kFused>::OnTimeout(std::uint32_t queue_pair, std::uint32_t wha
     case kReadRequest:
       OnReadRequest(queue_pair);
       break;
+    case kCorePass:
+      EndPass(queue_pair);
+      break;
     default:
       OnReaderTimer(queue_pair);
   }
@@ -211,7 +265,14 @@ void Shard<Queue, kFused>::OnSenderTimer(std::uint32_t index) {
   Sender& sender = plant_.senders[index];
   sender.timer = false;
   if (sender.failed || sender.acked == sender.next_psn) return;  // the next packet arms it again
-  if (sender.last_progress + TimeoutOf(sender) > now_) {
+  if (sender.last_progress + TimeoutOf(index) > now_) {
+    ArmTimer(index);
+    return;
+  }
+  if (unit_ != 0 && !std::exchange(plant_.send_sockets[index].probed, true)) {
+    // What comes back of it tells what has been lost.
+    Lose(sender, sender.next_psn - 1, sender.next_psn);
+    Ready(index);
     ArmTimer(index);
     return;
   }

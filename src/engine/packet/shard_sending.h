@@ -17,13 +17,15 @@ void Shard<Queue, kFused>::Append(std::uint32_t queue_pair, std::int64_t bytes,
                                   std::int64_t overhead) {
   Sender& sender = plant_.senders[queue_pair];
   const CongestionPolicy& policy = plant_.transport.policy;
-  if (sender.end == 0 && policy.start != nullptr && !sender.raw) {
+  std::uint32_t& posted = unit_ != 0 ? plant_.send_sockets[queue_pair].posted : sender.end;
+  const std::uint32_t first = posted;
+  if (first == 0 && policy.start != nullptr && !sender.raw) {
     policy.start(plant_.transport.policy_parameters.get(), plant_.paths[queue_pair], now(),
                  sender.control);
   }
   const std::int64_t mtu = plant_.transport.mtu.count();
   const std::int64_t packets = std::max<std::int64_t>(1, (bytes + mtu - 1) / mtu);
-  TL_CHECK(packets < INT64_C(0x7fffffff) - sender.end, "packet numbers run out", bytes);
+  TL_CHECK(packets < INT64_C(0x7fffffff) - first, "packet numbers run out", bytes);
   std::uint32_t index = 0;
   if (free_messages_.empty()) {
     index = static_cast<std::uint32_t>(messages_.size());
@@ -32,12 +34,11 @@ void Shard<Queue, kFused>::Append(std::uint32_t queue_pair, std::int64_t bytes,
     index = free_messages_.back();
     free_messages_.pop_back();
   }
-  const std::uint32_t end = sender.end + static_cast<std::uint32_t>(packets);
-  messages_[index] = {.first = sender.end,
-                      .end = end,
+  posted = first + static_cast<std::uint32_t>(packets);
+  messages_[index] = {.first = first,
+                      .end = posted,
                       .next = kNoIndex,
                       .last_payload = static_cast<std::uint16_t>(bytes - (packets - 1) * mtu)};
-  sender.end = end;
   if (sender.last_message != kNoIndex) messages_[sender.last_message].next = index;
   sender.last_message = index;
   if (sender.message == kNoIndex) {
@@ -48,7 +49,13 @@ void Shard<Queue, kFused>::Append(std::uint32_t queue_pair, std::int64_t bytes,
     }
   }
   if (sender.unacknowledged == kNoIndex) sender.unacknowledged = index;
-  Ready(queue_pair);
+  if (unit_ != 0) {
+    SendSocket& socket = plant_.send_sockets[queue_pair];
+    if (socket.message == kNoIndex) socket.message = index;
+    Prepare(queue_pair);
+  } else {
+    Ready(queue_pair);
+  }
 }
 
 // Bytes on the wire of packets that the sender has no news of.
@@ -265,15 +272,18 @@ void Shard<Queue, kFused>::Send(std::uint32_t index, std::uint32_t link, const F
       if (sender.message != kNoIndex) overhead = message_overhead_;
     }
   } else {
-    recoveries_[sender.recovery].lost.Erase(frame.psn);
+    Recovery& recovery = recoveries_[sender.recovery];
+    recovery.lost.Erase(frame.psn);
     --sender.lost;
+    if (unit_ != 0) recovery.repeats.push_back({frame.psn, sender.next_psn});
   }
   if (frame.again) {
     ++counters_.retransmissions;
   } else {
     sender.sent = frame.psn + 1;
   }
-  if (sender.control.window != INT64_MAX && !MaySend(sender)) packet.flags |= Packet::kAsks;
+  const bool limited = sender.control.window != INT64_MAX || unit_ != 0;
+  if (limited && !MaySend(sender)) packet.flags |= Packet::kAsks;
   ++counters_.packets.data;
   const std::uint16_t wire = packet.wire;
   if (transport.policy.before_send != nullptr && !sender.raw) {

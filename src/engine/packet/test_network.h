@@ -33,10 +33,7 @@ inline PacketTransport TransportUnder(std::string_view policy, std::string_view 
   const auto made = MakeCongestionControl(policy, preset, overrides, line_rate);
   EXPECT_TRUE(made.has_value());
   PacketTransport transport;
-  transport.policy = made->policy;
-  transport.policy_parameters = made->parameters;
-  transport.notification_interval = made->notification_interval;
-  transport.ack_every = made->ack_every;
+  Adopt(*made, transport);
   return transport;
 }
 

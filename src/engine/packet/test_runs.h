@@ -115,9 +115,11 @@ inline SmallRun MakeSmallRun(std::uint64_t seed) {
       MakeCongestionControl(policies[draw.Below(static_cast<std::uint32_t>(policies.size()))].name,
                             "", {}, Rate::GigabitsPerSecond(100));
   EXPECT_TRUE(control.has_value());
-  run.transport.policy = control->policy;
-  run.transport.policy_parameters = control->parameters;
-  run.transport.notification_interval = control->notification_interval;
+  const std::uint32_t ack_every = run.transport.ack_every;
+  const PathSelection selection = run.transport.path_selection;
+  Adopt(*control, run.transport);
+  run.transport.ack_every = ack_every;
+  run.transport.path_selection = selection;
   static const RoutingPolicy kRoutings[] = {RoutingPolicy::kEcmp, RoutingPolicy::kStatic,
                                             RoutingPolicy::kSpray, RoutingPolicy::kAdaptive};
   run.routing = kRoutings[draw.Below(any_order ? 4 : 2)];
@@ -137,6 +139,14 @@ inline SmallRun MakeSmallRun(std::uint64_t seed) {
       run.faults.push_back(MakeFault(run.fabric->fabric, draw));
     }
     if (draw.Chance(2)) run.rerouting = Time::Picoseconds(draw.Below(40'000'000));
+  }
+  if (draw.Chance(4)) {
+    SocketModel& sockets = run.transport.sockets.emplace();
+    sockets.unit = Bytes(draw.Chance(2) ? 65'536 : 5'000);
+    sockets.send = {Time::Picoseconds(draw.Below(3'000'000)), Rate::GigabitsPerSecond(178)};
+    sockets.receive = {Time::Picoseconds(draw.Below(6'000'000)), Rate::GigabitsPerSecond(84)};
+    sockets.window = run.transport.mtu * (1 + draw.Below(60));
+    sockets.cores = static_cast<std::uint16_t>(1 + draw.Below(3));
   }
   run.description = fmt::format("seed {}: {}, loss control {}, routing {}, {}", seed, spec_text,
                                 static_cast<int>(run.switches.loss_control), ToString(run.routing),

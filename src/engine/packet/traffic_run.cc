@@ -77,10 +77,10 @@ class TrafficRun {
     return placement_.endpoint(flow.read ? flow.destination : flow.source);
   }
   [[nodiscard]] std::uint32_t Threads() const;
-  // Alone, queue pairs are set up when they are needed; side by side, and on cables whose rates
-  // may change, before the run.
+  // Alone, queue pairs are set up when they are needed; side by side, on cables whose rates may
+  // change, and where sockets take turns in being given cores, before the run.
   [[nodiscard]] bool sets_up_before() const {
-    return shards_.count() > 1 || plant_.faults != nullptr;
+    return shards_.count() > 1 || plant_.faults != nullptr || plant_.transport.sockets;
   }
   Result<void> SetUp(std::uint32_t flow);
   bool Stop();

@@ -57,7 +57,9 @@ class TestFlow {
                             .timeout = timeout,
                             .trimmed = trimmed,
                             .lost_bytes = bytes,
-                            .in_flight_bytes = std::int64_t{in_flight} * path.frame.count()},
+                            .in_flight_bytes = std::int64_t{in_flight} * path.frame.count(),
+                            .acked_psn = acked,
+                            .next_psn = acked + in_flight},
                            flow);
   }
 

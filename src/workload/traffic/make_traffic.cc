@@ -156,6 +156,7 @@ TrafficFlow TrafficMaker::FlowOf(std::uint32_t job_index, std::uint32_t rank, st
   flow.start = start;
   flow.traffic_class = job.traffic_class;
   flow.raw = job.raw;
+  flow.read = job.read;
   flow.job = static_cast<std::uint16_t>(job_index);
   return flow;
 }
