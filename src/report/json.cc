@@ -2,6 +2,7 @@
 
 #include "report/advice.h"
 #include "report/blocked.h"
+#include "report/critical_path.h"
 #include "report/explain.h"
 #include "report/json_writer.h"
 #include "report/link_classes.h"
@@ -264,6 +265,8 @@ std::string RenderJson(const RunResult& result) {
   optional("collectives", training, [&] { WriteStepCollectives(json, result.step_collectives); });
   optional("rows", !result.rows.empty(), [&] { WriteRows(json, result.rows); });
   WriteTrafficFields(json, result);
+  optional("critical_path", result.packets != nullptr && !result.packets->critical.empty(),
+           [&] { WriteCriticalPath(json, result, *result.packets); });
   optional("window", result.window != nullptr, [&] { WriteWindow(json, result); });
   optional("samples", result.samples != nullptr, [&] { WriteSamples(json, result); });
   optional("repeat", result.repeat.has_value(), [&] { WriteRepeat(json, *result.repeat); });

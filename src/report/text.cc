@@ -7,6 +7,7 @@
 
 #include "report/advice.h"
 #include "report/blocked.h"
+#include "report/critical_path.h"
 #include "report/link_classes.h"
 #include "report/names.h"
 #include "report/table.h"
@@ -267,6 +268,7 @@ void AddWindow(Page& page, const RunResult& result) {
   if (!result.window->kinds.empty()) page.Add(WindowTable(result));
   page.Items(WindowFindings(result));
   page.Items(result.window->packets.stuck);
+  page.Items(CriticalPathFindings(result, result.window->packets));
   AddPackets(page, result.window->packets.counters);
 }
 
@@ -355,6 +357,12 @@ std::string RenderText(const RunResult& result, const TextOptions& options) {
   }
   if (const PacketCounters* counters = CountersOf(result); counters != nullptr) {
     AddPackets(page, *counters);
+  }
+  if (result.packets) {
+    if (const auto findings = CriticalPathFindings(result, *result.packets); !findings.empty()) {
+      page.Heading("What the end waited for");
+      page.Items(findings);
+    }
   }
   if (result.traffic) AddPaused(page, result.traffic->paused, options.links);
   if (result.window) AddWindow(page, result);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/critical_path.h"
 #include "report/names.h"
 #include "report/traffic_json.h"
 #include "trunkline/engine/packet_window.h"
@@ -131,6 +132,8 @@ void WriteWindow(JsonWriter& json, const RunResult& result) {
     json.Field("ecn_marks", use->marks);
     json.Field("pauses", use->pauses);
   });
+  json.Key("critical_path");
+  WriteCriticalPath(json, result, window.packets);
   json.Key("stuck");
   json.Values(window.packets.stuck);
   json.EndObject();

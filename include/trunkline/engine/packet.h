@@ -96,6 +96,19 @@ struct PacketPause {
   std::vector<Cause> causes;  // largest first
 };
 
+// A message of a task graph on the chain of those that led to its end.
+struct CriticalMessage {
+  RankId source{};
+  RankId destination{};
+  Time begin;
+  Time taken;  // until it was delivered …
+  Time alone;  // … and what it takes on the idle path
+  // Of the links that it crossed for certain, the one whose longest queue of the whole run takes
+  // longest to drain.
+  LinkId queue{};
+  std::uint32_t max_queue_bytes = 0;
+};
+
 struct PacketReport {
   RunStatus status = RunStatus::kFinished;
   Time end;  // of the last delivery
@@ -105,6 +118,9 @@ struct PacketReport {
   std::vector<PacketPause> pauses;   // by link id and class
   std::vector<FlowRecord> flows;
   std::optional<PacketSamples> samples;  // with PacketOptions::sampling
+  // Of a task graph: from the first message to the last, each after the one that had last arrived at
+  // its rank when it began. Empty where there were more messages than are kept.
+  std::vector<CriticalMessage> critical;
   // What did not finish, and why, for people; empty when all did.
   std::vector<std::string> stuck;
 };

@@ -30,7 +30,8 @@ Plant WithoutOverhead(Plant plant) {
 }  // namespace
 
 PacketCarrier::PacketCarrier(const PacketInput& input, std::vector<CableChange> faults,
-                             std::vector<std::uint32_t> line_of, std::vector<Line> lines)
+                             std::vector<std::uint32_t> line_of, std::vector<Line> lines,
+                             std::uint32_t ranks)
     : input_(input),
       paths_(input.router.fabric()),
       plant_(WithoutOverhead(BuildFaultyPlant(input, paths_, std::move(faults)))),
@@ -38,6 +39,7 @@ PacketCarrier::PacketCarrier(const PacketInput& input, std::vector<CableChange> 
       line_of_(std::move(line_of)),
       lines_(std::move(lines)),
       queues_(lines_.size()),
+      log_(ranks),
       next_look_(plant_.switches_model.loss_control == LossControl::kLossy ? Time::Max()
                                                                            : kBetweenLooks) {
   shards_.Start({this});
@@ -165,6 +167,12 @@ void PacketCarrier::OnDelivered(std::uint32_t queue_pair, Time now) {
     Message& message = messages_[queue.oldest];
     Tell(News::Kind::kDelivered, line, std::max(now, message.least + lines_[line].flight),
          message.begin);
+    log_.Add({.source = lines_[line].source_rank,
+              .destination = lines_[line].destination_rank,
+              .line = line,
+              .bytes = message.bytes,
+              .begin = message.begin,
+              .delivered = now});
     const std::uint32_t next = queue.oldest == queue.newest ? kNone : message.next;
     message.next = std::exchange(free_message_, queue.oldest);
     queue.oldest = next;
@@ -224,6 +232,32 @@ bool PacketCarrier::FindDeadlock() {
   return deadlocked_ = true;
 }
 
+CriticalMessage PacketCarrier::Describe(const MessageLog::Entry& entry) const {
+  CriticalMessage message{.source = entry.source,
+                          .destination = entry.destination,
+                          .begin = entry.begin,
+                          .taken = entry.delivered - entry.begin,
+                          .alone = {},
+                          .queue = {}};
+  const Line& line = lines_[entry.line];
+  const std::uint64_t flow = std::uint64_t{entry.line} * queue_pairs();
+  std::vector<std::uint32_t> links;
+  if (const auto path = input_.router.FindPath(line.source, line.destination, flow)) {
+    for (const LinkId link : *path) links.push_back(static_cast<std::uint32_t>(Index(link)));
+    message.alone = LoneTime(plant_, links, Bytes(entry.bytes));
+  }
+  double longest = -1;
+  for (const std::uint32_t link : LinksOf(plant_, queues_[entry.line].first_pair)) {
+    const std::uint32_t bytes = plant_.max_queue_bytes[link];
+    const double drain = bytes / plant_.details[link].wire.rate().bytes_per_second();
+    if (drain <= longest) continue;
+    longest = drain;
+    message.queue = LinkId(link);
+    message.max_queue_bytes = bytes;
+  }
+  return message;
+}
+
 PacketReport PacketCarrier::Report(RunStatus status, Time end) {
   // What happens until then beside messages: acknowledgements, mostly.
   shards_.Run(end, [] { return false; });
@@ -233,6 +267,7 @@ PacketReport PacketCarrier::Report(RunStatus status, Time end) {
   report.stuck = stuck_;
   if (sampler_) report.samples = sampler_->Finish(shards_.end());
   ReportNetwork(plant_, shards_, report);
+  for (const MessageLog::Entry& entry : log_.Chain()) report.critical.push_back(Describe(entry));
   return report;
 }
 

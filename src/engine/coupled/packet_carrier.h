@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/coupled/critical_messages.h"
 #include "engine/flow/message_carrier.h"
 #include "engine/flow/network.h"
 #include "engine/packet/event_rate.h"
@@ -32,7 +33,7 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
   // `line_of`: by connection, index into `lines` or kNotCarried. REQUIRES: the settings have been
   // checked (CheckPacketSettings).
   PacketCarrier(const PacketInput& input, std::vector<CableChange> faults,
-                std::vector<std::uint32_t> line_of, std::vector<Line> lines);
+                std::vector<std::uint32_t> line_of, std::vector<Line> lines, std::uint32_t ranks);
 
   [[nodiscard]] bool Carries(std::uint32_t connection) const override {
     return line_of_[connection] != kNotCarried;
@@ -78,6 +79,7 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
   void OnError(std::uint32_t queue_pair, Time now) override;
 
   void Sample(Time known);
+  [[nodiscard]] CriticalMessage Describe(const MessageLog::Entry& entry) const;
   [[nodiscard]] ShardSet::Kernel& shard() { return shards_.shard(0); }
   [[nodiscard]] std::uint32_t queue_pairs() const { return input_.transport.queue_pairs; }
   // A line has as many queue pairs side by side, from the time of its first message on.
@@ -100,6 +102,7 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
   std::vector<char> set_up_;         // by queue pair
   std::vector<Message> messages_;
   std::uint32_t free_message_ = kNone;
+  MessageLog log_;
   std::optional<Sampler> sampler_;
   Time next_sample_ = Time::Max();
   mutable EventRate rate_;

@@ -161,8 +161,9 @@ Result<void> PacketRun::Execute(const PacketInput& packets, std::vector<CableCha
   if (!division) return std::unexpected(division.error());
   folding_ = std::move(division->folding);
   warnings_ = WarnOfBuses(division->crowded, division->lines.size());
-  carrier_ = std::make_unique<PacketCarrier>(
-      packets, std::move(faults), std::move(division->line_of), std::move(division->lines));
+  carrier_ =
+      std::make_unique<PacketCarrier>(packets, std::move(faults), std::move(division->line_of),
+                                      std::move(division->lines), input_.graph.ranks());
   const std::vector<char> withdrawn(problem_.patterns.size(), 1);
   runner_ =
       std::make_unique<TaskRunner>(input_, options_, problem_, folding_, withdrawn, carrier_.get());

@@ -365,6 +365,45 @@ TEST(PacketRun, SamplesAddUpToWhatLinksCarried) {
   EXPECT_EQ(without.Run(*SingleCollective(choice, 4, 2)).timeline.end, run.timeline.end);
 }
 
+// Ranks 1 to 4 send to rank 0 at once; then rank 0 sends to rank 1. The last of the four waits for
+// the other three at the switch's port to rank 0.
+TEST(PacketRun, NamesTheQueueThatTheChainOfMessagesMet) {
+  constexpr Bytes kBytes(409'600);  // 100 packets
+  PacketCase c{.fabric = Crossbar(5, kRate, kLatency)};
+  TableGraph graph;
+  std::vector<TableGraph::Step> receives;
+  for (std::uint32_t i = 1; i < 5; ++i) {
+    receives.push_back({.kind = TaskKind::kReceive, .stream = 3, .role = 10 + i, .bytes = kBytes});
+  }
+  receives.push_back({.kind = TaskKind::kSend,
+                      .stream = 2,
+                      .role = 30,
+                      .bytes = kBytes,
+                      .dependencies = {0, 1, 2, 3}});
+  graph.AddRank(graph.AddProgram(receives));
+  for (std::uint32_t i = 1; i < 5; ++i) {
+    std::vector<TableGraph::Step> steps = {
+        {.kind = TaskKind::kSend, .stream = 2, .role = 20 + i, .bytes = kBytes}};
+    if (i == 1) {
+      steps.push_back({.kind = TaskKind::kReceive, .stream = 3, .role = 31, .bytes = kBytes});
+    }
+    graph.AddRank(graph.AddProgram(steps));
+    graph.Connect(RankId(i), 20 + i, RankId(0), 10 + i);
+  }
+  graph.Connect(RankId(0), 30, RankId(1), 31);
+  const PacketTimeline run = c.Run(graph);
+  const auto& chain = run.packets.critical;
+  ASSERT_EQ(chain.size(), 2U);
+  EXPECT_EQ(chain[0].destination, RankId(0));
+  EXPECT_EQ(chain[1].source, RankId(0));
+  EXPECT_EQ(chain[1].destination, RankId(1));
+  const Time frames = TransferTime(c.transport.mtu + c.transport.packet_overhead, kRate) * 100;
+  EXPECT_GE(chain[0].taken - chain[0].alone, frames * 2);
+  EXPECT_LE(chain[1].taken - chain[1].alone, frames);
+  EXPECT_EQ(c.fabric.name(c.fabric.link(chain[0].queue).to), "host-0");
+  EXPECT_GT(chain[0].max_queue_bytes, 100'000U);
+}
+
 TEST(PacketRun, RefusesWhatItDoesNotRun) {
   PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
   const TableGraph graph = OneMessage(Bytes(1), Time(), 2, 1);

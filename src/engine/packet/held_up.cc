@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <vector>
-
 #include "engine/packet/deadlock.h"
 
 namespace trunkline {
-namespace {
 
-// The links that all packets of a queue pair cross.
 std::vector<std::uint32_t> LinksOf(const Plant& plant, std::uint32_t queue_pair) {
   const Sender& sender = plant.senders[queue_pair];
   if (plant.forwarding != Forwarding::kSource) {
@@ -18,8 +14,6 @@ std::vector<std::uint32_t> LinksOf(const Plant& plant, std::uint32_t queue_pair)
   const auto first = plant.path_links.begin() + sender.path;
   return {first, first + plant.paths[queue_pair].hops};
 }
-
-}  // namespace
 
 std::string WhatHoldsUp(const Fabric& fabric, const Plant& plant, std::uint32_t queue_pair) {
   const std::vector<std::uint32_t> links = LinksOf(plant, queue_pair);

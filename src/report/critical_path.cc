@@ -1,0 +1,77 @@
+#include "report/critical_path.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/names.h"
+#include "report/table.h"
+
+namespace trunkline {
+namespace {
+
+// Messages that are told of one by one.
+constexpr std::size_t kWorst = 3;
+
+Time Waited(const CriticalMessage& message) {
+  return std::max(Time(), message.taken - message.alone);
+}
+
+std::vector<const CriticalMessage*> WorstFirst(const PacketReport& packets) {
+  std::vector<const CriticalMessage*> order;
+  for (const CriticalMessage& message : packets.critical) order.push_back(&message);
+  std::ranges::sort(order, [](const CriticalMessage* a, const CriticalMessage* b) {
+    return Waited(*a) != Waited(*b) ? Waited(*a) > Waited(*b) : a->begin < b->begin;
+  });
+  if (order.size() > kWorst) order.resize(kWorst);
+  return order;
+}
+
+Time WaitedInAll(const PacketReport& packets) {
+  Time sum;
+  for (const CriticalMessage& message : packets.critical) sum += Waited(message);
+  return sum;
+}
+
+}  // namespace
+
+std::vector<std::string> CriticalPathFindings(const RunResult& result,
+                                              const PacketReport& packets) {
+  if (packets.critical.empty()) return {};
+  std::vector<std::string> findings = {fmt::format(
+      "The last message, to {}, ends a chain of {}, which waited {} beyond what they take on idle "
+      "paths.",
+      RankName(result, packets.critical.back().destination),
+      Grouped(static_cast<double>(packets.critical.size())), Humanize(WaitedInAll(packets)))};
+  for (const CriticalMessage* message : WorstFirst(packets)) {
+    if (Waited(*message) == Time()) break;
+    findings.push_back(fmt::format(
+        "From rank {} to rank {} at {}: {} where an idle path takes {}; the longest queue on its "
+        "way was {}, at "
+        "{}.",
+        Index(message->source), Index(message->destination), Humanize(message->begin),
+        Humanize(message->taken), Humanize(message->alone),
+        Humanize(Bytes(message->max_queue_bytes)), LinkName(*result.fabric, message->queue)));
+  }
+  return findings;
+}
+
+void WriteCriticalPath(JsonWriter& json, const RunResult& result, const PacketReport& packets) {
+  json.BeginObject();
+  json.Field("messages", static_cast<std::uint64_t>(packets.critical.size()));
+  json.Field("waited_s", WaitedInAll(packets));
+  json.Key("worst");
+  json.Objects(WorstFirst(packets), [&](const CriticalMessage* message) {
+    json.Field("from_rank", static_cast<std::uint64_t>(Index(message->source)));
+    json.Field("to_rank", static_cast<std::uint64_t>(Index(message->destination)));
+    json.Field("begin_s", message->begin);
+    json.Field("time_s", message->taken);
+    json.Field("alone_s", message->alone);
+    json.Field("queue_from", result.fabric->name(result.fabric->link(message->queue).from));
+    json.Field("queue_to", result.fabric->name(result.fabric->link(message->queue).to));
+    json.Field("max_queue_bytes", message->max_queue_bytes);
+  });
+  json.EndObject();
+}
+
+}  // namespace trunkline

@@ -1,0 +1,61 @@
+#include "report/critical_path.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/test_result.h"
+#include "trunkline/fabric/fabric.h"
+#include "trunkline/report/report.h"
+
+namespace trunkline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+// Two messages, of which the second waited 30 us at the first link of the fabric.
+RunResult WithChain() {
+  RunResult result = testing::CollectiveResult();
+  PacketReport packets;
+  packets.critical.push_back({.source = RankId(4),
+                              .destination = RankId(2),
+                              .begin = Time(),
+                              .taken = Time::Microseconds(10),
+                              .alone = Time::Microseconds(10),
+                              .queue = LinkId(0)});
+  packets.critical.push_back({.source = RankId(2),
+                              .destination = RankId(5),
+                              .begin = Time::Microseconds(12),
+                              .taken = Time::Microseconds(40),
+                              .alone = Time::Microseconds(10),
+                              .queue = LinkId(0),
+                              .max_queue_bytes = 65'536});
+  result.packets = std::make_shared<const PacketReport>(std::move(packets));
+  return result;
+}
+
+TEST(CriticalPath, NamesTheWaitTheRanksAndTheQueue) {
+  const RunResult result = WithChain();
+  const auto findings = CriticalPathFindings(result, *result.packets);
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_THAT(findings[0], AllOf(HasSubstr("rank 5"), HasSubstr("30 us")));
+  const std::string to = result.fabric->name(result.fabric->link(LinkId(0)).to);
+  EXPECT_THAT(findings[1],
+              AllOf(HasSubstr("From rank 2 to rank 5"), HasSubstr("64 KiB"), HasSubstr(to)));
+  EXPECT_THAT(RenderText(result), HasSubstr("What the end waited for"));
+}
+
+TEST(CriticalPath, IsInJsonWorstFirst) {
+  const RunResult result = WithChain();
+  const Json path = Json::parse(RenderJson(result))["critical_path"];
+  EXPECT_EQ(path["messages"], 2);
+  EXPECT_DOUBLE_EQ(path["waited_s"], 30e-6);
+  EXPECT_EQ(path["worst"][0]["to_rank"], 5);
+  EXPECT_EQ(path["worst"][0]["max_queue_bytes"], 65'536);
+  EXPECT_TRUE(Json::parse(RenderJson(testing::CollectiveResult()))["critical_path"].is_null());
+}
+
+}  // namespace
+}  // namespace trunkline
