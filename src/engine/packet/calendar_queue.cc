@@ -137,8 +137,8 @@ void CalendarQueue::Gather(std::uint32_t end) {
     return;
   }
   while (chunk != kNone) {
-    if (end_ + here > today_.size()) today_.resize(2 * today_.size());
-    std::copy_n(&events_[chunk * kChunk], here, &today_[end_]);
+    if (end_ + kChunk > today_.size()) today_.resize(2 * today_.size());
+    std::copy_n(&events_[chunk * kChunk], kChunk, &today_[end_]);  // all: cheaper than to count
     end_ += here;
     const std::uint32_t previous = previous_[chunk];
     FreeChunk(chunk);

@@ -67,6 +67,7 @@ class CalendarQueue {
   void Pop() { ++next_; }
   // What a handler may want fetched into cache: where the top is in its bucket, the bucket from
   // there on, in order, and some events of the bucket to come, in none.
+  static constexpr std::size_t kSomeComing = 64;
   [[nodiscard]] std::size_t place() const { return next_; }
   [[nodiscard]] const PacketEvent* end() const { return today_.data() + end_; }
   [[nodiscard]] std::span<const PacketEvent> rest() const {
@@ -74,13 +75,12 @@ class CalendarQueue {
   }
   template <typename Function>
   [[gnu::always_inline]] void ForSomeComing(Function function) const {
-    constexpr std::uint32_t kMost = 8;  // chunks
     const std::int64_t next = NextOccupied();
     if (next < 0) return;
     const std::uint32_t last = buckets_[static_cast<std::size_t>(next & mask_)] - 1;
     std::uint32_t chunk = last / kChunk;
     std::uint32_t here = last % kChunk + 1;
-    for (std::uint32_t i = 0; i < kMost && chunk != kNone; ++i) {
+    for (std::uint32_t i = 0; i < kSomeComing / kChunk && chunk != kNone; ++i) {
       for (std::uint32_t j = 0; j < here; ++j) function(events_[chunk * kChunk + j]);
       chunk = previous_[chunk];
       here = kChunk;

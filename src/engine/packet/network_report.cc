@@ -13,7 +13,7 @@ void AddLinks(const Plant& plant, PacketReport& report) {
     PacketLinkUse use{.link = LinkId(i),
                       .wire_bytes = port.wire_bytes,
                       .packets = port.packets,
-                      .marks = plant.details[i].marks,
+                      .marks = plant.marks[i],
                       .max_queue_bytes = plant.max_queue_bytes[i]};
     for (std::uint8_t c = 0; c < plant.switches_model.classes && !plant.ingress.empty(); ++c) {
       use.pauses += plant.ingress[plant.QueueOf(static_cast<std::uint32_t>(i), c)].pauses;

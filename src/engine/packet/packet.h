@@ -66,7 +66,9 @@ class PacketPool {
   [[nodiscard]] std::uint32_t Take() {
     ++in_use_;
     if (free_ == kNone) return Grow();
-    return std::exchange(free_, (*this)[free_].next);
+    const std::uint32_t id = std::exchange(free_, (*this)[free_].next);
+    if (free_ != kNone) Prefetch(free_);
+    return id;
   }
   void Give(std::uint32_t id) {
     (*this)[id].next = free_;

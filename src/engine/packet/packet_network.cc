@@ -116,6 +116,7 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
   plant.ports.resize(links);
   plant.details.resize(links);
   plant.max_queue_bytes.resize(links);
+  plant.marks.resize(links);
   const std::size_t queues = links * switches.classes;
   plant.queues.resize(queues);
   if (switches.loss_control == LossControl::kPause) {

@@ -71,8 +71,7 @@ static_assert(sizeof(Port) == 64);
 struct PortDetails {
   WireClock wire;
   std::uint32_t sending = PacketPool::kNone;  // the reference only: the packet in transmission
-  std::uint64_t marks = 0;
-  double marking_scale = 1;  // from its queue to that of the marking curve's rate
+  double marking_scale = 1;                   // from its queue to that of the marking curve's rate
 };
 
 // Packets of one class that wait at a port, first in first out.
@@ -309,6 +308,7 @@ struct Plant {
   std::vector<Port> ports;                     // by link
   std::vector<PortDetails> details;            // by link
   std::vector<std::uint32_t> max_queue_bytes;  // by link
+  std::vector<std::uint64_t> marks;            // by link
   std::vector<PacketQueue> queues;             // [link x classes + class]
   std::vector<Ingress> ingress;                // [link x classes + class]; kPause only
   std::vector<Pause> pauses;                   // [link x classes + class]; kPause only

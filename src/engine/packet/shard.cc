@@ -71,6 +71,16 @@ void Shard<Queue, kFused>::DeliverNotices() {
   notices_.clear();
 }
 
+namespace {
+
+// How many events ahead.
+constexpr std::size_t kPackets = 48;
+constexpr std::size_t kPaths = 32;
+constexpr std::size_t kPorts = 16;
+constexpr std::size_t kFirst = 8;
+
+}  // namespace
+
 // Events touch packets, ports and buffers all over memory, most of which is not in cache. Fetching
 // them some dozens of events ahead hides most of the waiting: packets first, …
 template <typename Queue, bool kFused>
@@ -79,6 +89,18 @@ inline void Shard<Queue, kFused>::PrefetchPacket(const PacketEvent& event) const
     packets_.Prefetch(event.payload());
   } else if (event.kind() == PacketEventKind::kPortDone) {
     __builtin_prefetch(&ports_[event.entity()], 1);
+  }
+}
+
+// … then their paths, …
+template <typename Queue, bool kFused>
+inline void Shard<Queue, kFused>::PrefetchPath(const PacketEvent& event) const {
+  if (event.kind() != PacketEventKind::kArrival) return;
+  const Packet& packet = packets_[event.payload()];
+  if (source_routed_) {
+    __builtin_prefetch(plant_.path_links.data() + packet.path + packet.hop);
+  } else {
+    __builtin_prefetch(&(*destinations_)[packet.queue_pair]);
   }
 }
 
@@ -102,6 +124,7 @@ std::uint32_t Shard<Queue, kFused>::PrefetchPorts(const PacketEvent& event) {
     return kNoIndex;
   }
   if (ingress_ != nullptr) __builtin_prefetch(&ingress_[QueueOf(link, packet.traffic_class)], 1);
+  __builtin_prefetch(&switches_[at], 1);
   if (packet.kind >= PacketKind::kPause || plant_.forwarding == Forwarding::kAdaptive) {
     return kNoIndex;
   }
@@ -109,7 +132,7 @@ std::uint32_t Shard<Queue, kFused>::PrefetchPorts(const PacketEvent& event) {
   if (out == kNoIndex) return kNoIndex;
   if (!faulty_) packet.next = out;
   __builtin_prefetch(&ports_[out], 1);
-  __builtin_prefetch(&queues_[QueueOf(out, packet.traffic_class)], 1);
+  if (due_[out] != 0) __builtin_prefetch(&queues_[QueueOf(out, packet.traffic_class)], 1);
   return out;
 }
 
@@ -123,7 +146,9 @@ inline void Shard<Queue, kFused>::PrefetchFirst(std::uint32_t link) const {
   if ((port.waiting & 1) != 0) {
     packets_.Prefetch(queues_[QueueOf(link, 0)].head);
   } else if (port.nic != kNoIndex) {
-    const std::uint32_t last = plant_.nics[port.nic].rings[0];
+    const Nic& nic = plant_.nics[port.nic];
+    if (!nic.paced.empty()) __builtin_prefetch(nic.paced.data(), 1);
+    const std::uint32_t last = nic.rings[0];
     if (last == kNoIndex) return;
     const auto* const sender = reinterpret_cast<const std::byte*>(&plant_.senders[last]);
     for (std::size_t i = 0; i < sizeof(Sender); i += 64) __builtin_prefetch(sender + i, 1);
@@ -136,10 +161,7 @@ template <typename Queue, bool kFused>
 inline void Shard<Queue, kFused>::Prefetch(const PacketEvent* next, const PacketEvent* end)
   requires kFused
 {
-  constexpr std::ptrdiff_t kFirst = 8;     // events ahead
-  constexpr std::ptrdiff_t kPorts = 16;    // likewise
-  constexpr std::ptrdiff_t kPackets = 48;  // likewise
-  const std::ptrdiff_t left = end - next;
+  const auto left = static_cast<std::size_t>(end - next);
   if (left <= kFirst) return;
   const std::size_t place = queue_.place();
   if (const PacketEvent& event = next[kFirst];
@@ -150,6 +172,8 @@ inline void Shard<Queue, kFused>::Prefetch(const PacketEvent* next, const Packet
   if (out != kNoIndex) PrefetchFirst(out);
   if (left <= kPorts) return;
   outs_[(place + kPorts) % outs_.size()] = PrefetchPorts(next[kPorts]);
+  if (left <= kPaths) return;
+  PrefetchPath(next[kPaths]);
   if (left > kPackets) PrefetchPacket(next[kPackets]);
 }
 
@@ -158,10 +182,14 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::PrefetchBucket(std::span<const PacketEvent> bucket)
   requires kFused
 {
-  const auto packets = bucket.first(std::min<std::size_t>(bucket.size(), 48));
-  for (const PacketEvent& event : packets) PrefetchPacket(event);
+  if (bucket.size() > Queue::kSomeComing) {  // else this was done as the bucket before began
+    for (const PacketEvent& event : bucket.first(kPackets)) PrefetchPacket(event);
+  }
   queue_.ForSomeComing([&](const PacketEvent& event) { PrefetchPacket(event); });
-  const auto ports = bucket.first(std::min<std::size_t>(bucket.size(), 16));
+  for (const PacketEvent& event : bucket.first(std::min(bucket.size(), kPaths))) {
+    PrefetchPath(event);
+  }
+  const auto ports = bucket.first(std::min(bucket.size(), kPorts));
   for (std::size_t i = 0; i < ports.size(); ++i) outs_[i] = PrefetchPorts(ports[i]);
 }
 

@@ -184,6 +184,7 @@ class Shard {
   // Always inlined: g++ takes a function that only prefetches for one without effect, and drops
   // calls.
   [[gnu::always_inline]] void PrefetchPacket(const PacketEvent& event) const;
+  [[gnu::always_inline]] void PrefetchPath(const PacketEvent& event) const;
   [[gnu::always_inline]] void PrefetchFirst(std::uint32_t link) const;
   std::uint32_t PrefetchPorts(const PacketEvent& event);
 
@@ -271,7 +272,8 @@ class Shard {
   void ReleasePaused(Switch& at, Ingress& ingress, const Charge& held);
   void CatchUpAll(const Switch& at);
   [[nodiscard]] bool Fits(const Switch& at, const Ingress& ingress, std::uint32_t bytes) const;
-  [[nodiscard]] bool TakeCredit(std::uint32_t link, const Packet& packet);
+  [[nodiscard]] bool TakeCredit(std::uint32_t link, std::uint32_t traffic_class,
+                                std::uint32_t wire);
   void ReturnCredit(const Packet& packet, std::uint32_t link, std::int64_t time);
   void NoteReturn(std::uint32_t link, std::uint32_t traffic_class, std::uint32_t bytes,
                   std::int64_t known);

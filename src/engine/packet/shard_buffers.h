@@ -204,8 +204,9 @@ void Shard<Queue, kFused>::ReleasePaused(Switch& at, Ingress& ingress, const Cha
 // Takes room in the next buffer for a packet that may leave now; else has the port woken when
 // there may be some.
 template <typename Queue, bool kFused>
-bool Shard<Queue, kFused>::TakeCredit(std::uint32_t link, const Packet& packet) {
-  Lane& lane = plant_.lanes[plant_.QueueOf(link, packet.traffic_class)];
+bool Shard<Queue, kFused>::TakeCredit(std::uint32_t link, std::uint32_t traffic_class,
+                                      std::uint32_t wire) {
+  Lane& lane = plant_.lanes[plant_.QueueOf(link, traffic_class)];
   while (lane.first < lane.returns.size() && lane.returns[lane.first].time <= now_) {
     lane.available += lane.returns[lane.first++].bytes;
   }
@@ -213,7 +214,7 @@ bool Shard<Queue, kFused>::TakeCredit(std::uint32_t link, const Packet& packet) 
     lane.returns.clear();
     lane.first = 0;
   }
-  const std::uint32_t wanted = Credits(packet.wire);
+  const std::uint32_t wanted = Credits(wire);
   if (lane.available >= wanted) {
     lane.available -= wanted;
     lane.starved = false;

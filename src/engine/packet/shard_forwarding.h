@@ -100,7 +100,7 @@ inline bool Shard<Queue, kFused>::CanStart(const Port& port, std::uint32_t link,
         faulty_ ? plant_.health[packet.ingress].rate : plant_.details[packet.ingress].wire.rate();
     if (in < plant_.details[link].wire.rate()) return false;
   }
-  return !credits_ || TakeCredit(link, packet);
+  return !credits_ || TakeCredit(link, packet.traffic_class, packet.wire);
 }
 
 template <typename Queue, bool kFused>
@@ -184,7 +184,7 @@ bool Shard<Queue, kFused>::ServeFirst(std::uint32_t link, std::uint32_t traffic_
     SetWake(link, packet.ready);
     return false;
   }
-  if (credits_ && !TakeCredit(link, packet)) return false;
+  if (credits_ && !TakeCredit(link, traffic_class, packet.wire)) return false;
   queue.head = packet.next;
   if (queue.head == PacketPool::kNone) {
     port.waiting = static_cast<std::uint8_t>(port.waiting & ~(1U << traffic_class));
@@ -330,7 +330,7 @@ void Shard<Queue, kFused>::Mark(const Port& port, std::uint32_t link, Packet& pa
     if (ToUnit(Draw(plant_.seed, link, port.packets)) >= chance) return;
   }
   packet.flags |= Packet::kMarked;
-  ++plant_.details[link].marks;
+  ++plant_.marks[link];
   ++counters_.marks;
 }
 

@@ -175,25 +175,21 @@ bool Shard<Queue, kFused>::ServeNic(std::uint32_t link) {
   }
   std::uint8_t held = port.paused;  // classes that may not send: RESUME or a credit wakes the port
   while (const auto ready = static_cast<std::uint8_t>(nic.ready & ~held)) {
-    nic.turn = std::has_single_bit(ready) ? static_cast<std::uint8_t>(std::countr_zero(ready))
-                                          : NextClass(link, nic, ready);
+    const bool alone = (ready & (ready - 1)) == 0;
+    nic.turn =
+        alone ? static_cast<std::uint8_t>(std::countr_zero(ready)) : NextClass(link, nic, ready);
     const std::uint32_t index = plant_.senders[nic.rings[nic.turn]].next;
     Sender& sender = plant_.senders[index];
     if (MaySend(sender)) {
       const Frame frame = NextFrame(sender);
-      if (credits_) {
-        Packet probe;
-        probe.traffic_class = sender.traffic_class;
-        probe.wire = static_cast<std::uint16_t>(frame.payload + packet_overhead_);
-        if (!TakeCredit(link, probe)) {
-          held = static_cast<std::uint8_t>(held | 1U << nic.turn);
-          continue;
-        }
+      const auto wire = static_cast<std::uint32_t>(frame.payload + packet_overhead_);
+      if (credits_ && !TakeCredit(link, sender.traffic_class, wire)) {
+        held = static_cast<std::uint8_t>(held | 1U << nic.turn);
+        continue;
       }
       Send(index, link, frame);
       if (!plant_.arbiters.empty()) {
-        plant_.arbiters[link].Sent(*plant_.switches_model.arbitration, ready,
-                                   static_cast<std::uint32_t>(frame.payload + packet_overhead_));
+        plant_.arbiters[link].Sent(*plant_.switches_model.arbitration, ready, wire);
       }
     }
     const std::int64_t idle = std::max(now_, port.busy_until);
