@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fabric/builders/builder.h"
+#include "fabric/builders/remedy.h"
 #include "trunkline/base/check.h"
 #include "trunkline/fabric/import.h"
 
@@ -74,20 +75,14 @@ std::optional<std::string> TooLarge(const NetworkPlan& plan, const NodeTemplate&
   if (buses > kMaxCables) return over("buses in nodes", buses, kMaxCables);
   if (plan.switches > kMaxSwitches) return over("switches", plan.switches, kMaxSwitches);
   if (plan.cables > kMaxCables) return over("cables", plan.cables, kMaxCables);
+  // What any switch, trunk or cut has must fit in a Rate.
+  if (plan.rate > kMaxTotalRate) {
+    return fmt::format("its cables carry {:.3g} PB/s together, at most {:.3g} are supported",
+                       plan.rate / 8e15, kMaxTotalRate / 8e15);
+  }
   const double records = plan.destinations * plan.switches;
   if (records > kMaxRoutingRecords) return over("routing records", records, kMaxRoutingRecords);
   return std::nullopt;
-}
-
-// Whether the rates of all cables add up to what a Rate holds, so that those of any switch, trunk
-// or cut do.
-bool RatesFit(const Fabric& fabric) {
-  double sum = 0;
-  for (std::size_t i = 0; i < fabric.link_count(); ++i) {
-    const Link& link = fabric.link(LinkId(i));
-    if (link.kind == LinkKind::kNetwork) sum += static_cast<double>(link.rate.bits_per_second());
-  }
-  return sum <= kMaxTotalRate;
 }
 
 // The devices and buses of all nodes; returns the NICs (or hosts), node by node.
@@ -111,6 +106,45 @@ std::vector<DeviceId> AddNodes(FabricBuilder& builder, const NodeTemplate& node,
   return ends;
 }
 
+Result<NetworkPlan> PlanKind(const FabricSpec& spec, const Builder& builder,
+                             const NodeTemplate& node) {
+  const FabricParameters parameters(spec, node);
+  if (spec.nodes > kMaxNodes || parameters.ends(spec.nodes) > kMaxEnds) {
+    return TooManyEnds(parameters.ends(spec.nodes));
+  }
+  auto plan = builder.plan(parameters);
+  if (!plan) return plan;
+  if (const auto why = TooLarge(*plan, node, parameters.ends(plan->nodes))) {
+    return Error("TL1404", "the fabric is too large: " + *why, "use fewer nodes or a larger radix");
+  }
+  return plan;
+}
+
+// Adds the numbers that would work to the hint.
+Diagnostics WithRemedies(Diagnostics problems, const FabricSpec& spec, const Builder& builder,
+                         const NodeTemplate& node) {
+  const std::string remedies =
+      FindRemedies(spec, builder, [&](const FabricSpec& other) -> std::optional<double> {
+        const auto plan = PlanKind(other, builder, node);
+        if (!plan) return std::nullopt;
+        return static_cast<double>(plan->nodes) * std::max(1U, node.nics);
+      });
+  if (!remedies.empty()) {
+    problems.front().hint += fmt::format("; any of these would work: {}", remedies);
+  }
+  return problems;
+}
+
+// A builder makes what it planned.
+void CheckParts(const Fabric& fabric, const NetworkPlan& plan, const NodeTemplate& node) {
+  const double devices = static_cast<double>(plan.nodes) * static_cast<double>(node.devices.size());
+  const double buses = static_cast<double>(plan.nodes) * static_cast<double>(node.buses.size());
+  TL_CHECK(static_cast<double>(fabric.device_count()) == devices + plan.switches,
+           fabric.device_count(), devices, plan.switches);
+  TL_CHECK(static_cast<double>(fabric.link_count()) == 2 * (buses + plan.cables),
+           fabric.link_count(), buses, plan.cables);
+}
+
 // A fabric of one of the kinds, without its faults.
 Result<BuiltFabric> BuildKind(const FabricSpec& spec) {
   const Builder* builder = FindBuilder(spec.kind);
@@ -120,14 +154,9 @@ Result<BuiltFabric> BuildKind(const FabricSpec& spec) {
   if (Diagnostics problems = CheckValues(spec, *builder); !problems.empty()) {
     return std::unexpected(std::move(problems));
   }
-  const FabricParameters parameters(spec, *node);
-  if (spec.nodes > kMaxNodes || parameters.ends(spec.nodes) > kMaxEnds) {
-    return TooManyEnds(parameters.ends(spec.nodes));
-  }
-  auto plan = builder->plan(parameters);
-  if (!plan) return std::unexpected(std::move(plan.error()));
-  if (const auto why = TooLarge(*plan, *node, parameters.ends(plan->nodes))) {
-    return Error("TL1404", "the fabric is too large: " + *why, "use fewer nodes or a larger radix");
+  auto plan = PlanKind(spec, *builder, *node);
+  if (!plan) {
+    return std::unexpected(WithRemedies(std::move(plan.error()), spec, *builder, *node));
   }
 
   FabricBuilder fabric_builder;
@@ -139,13 +168,10 @@ Result<BuiltFabric> BuildKind(const FabricSpec& spec) {
   BuiltFabric built{.fabric = std::move(fabric_builder).Build(),
                     .kind = spec.kind,
                     .summary = std::move(plan->summary),
-                    .node = *std::move(node),
+                    .node = *node,
                     .unit_of_node = std::move(plan->unit_of_node),
                     .bisection = std::move(plan->bisection)};
-  if (!RatesFit(built.fabric)) {
-    return Error("TL1404", "the rates of all cables add up to more than 500 PB/s",
-                 "use fewer or slower cables");
-  }
+  CheckParts(built.fabric, *plan, *node);
   return built;
 }
 

@@ -22,6 +22,7 @@ struct NetworkPlan {
   std::uint32_t nodes = 0;
   double switches = 0;  // doubles: absurd requests must not overflow before they are refused
   double cables = 0;
+  double rate = 0;          // at most: of all cables, both ways, in bits per second
   double destinations = 0;  // sets of switches that ends are cabled to
   std::vector<std::uint32_t> unit_of_node;
   std::optional<Bisection> bisection;

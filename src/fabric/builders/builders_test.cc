@@ -136,7 +136,7 @@ TEST(Clos, PortsShareTheRateOfANicAmongPlanes) {
 TEST(Clos, OfOneTierUsesAllPortsOfItsSwitch) {
   EXPECT_EQ(Count("clos:nodes=64,radix=64,tiers=1").switches,
             (std::array<std::size_t, 4>{0, 1, 0, 0}));
-  EXPECT_THAT(ErrorOf("clos:nodes=65,radix=64,tiers=1"), HasSubstr("that works is 65"));
+  EXPECT_THAT(ErrorOf("clos:nodes=65,radix=64,tiers=1"), HasSubstr("radix=65"));
 }
 
 TEST(Clos, NodeKeepsItsNicsOnOneLeaf) {
@@ -212,7 +212,7 @@ TEST(Build, RadixTooSmallNamesTheSmallestThatWorks) {
   const std::string error = ErrorOf("clos:nodes=1000,radix=8");
   EXPECT_THAT(error, HasSubstr("TL1403"));
   // Three tiers of radix k hold k^3/4 hosts: 16^3/4 = 1,024, and 14^3/4 = 686.
-  EXPECT_THAT(error, HasSubstr("the smallest radix that works is 16"));
+  EXPECT_THAT(error, HasSubstr("radix=16"));
   EXPECT_TRUE(TryBuild("clos:nodes=1000,radix=16").has_value());
 }
 

@@ -13,17 +13,11 @@ Result<NetworkPlan> PlanClos(const FabricParameters& parameters, const ClosReque
     return (nodes * nics_per_plane + leaf_ends - 1) / leaf_ends;
   };
   // The NICs of a node share a leaf where it has room for them.
-  const auto fits = [&](ClosRequest candidate) {
-    candidate.end_multiple = nics_per_plane;
-    auto shape = ShapeClos(candidate, leaves_for);
-    candidate.end_multiple = 1;
-    return shape ? shape : ShapeClos(candidate, leaves_for);
-  };
-  auto sized = fits(request);
-  if (!sized) {
-    return RadixTooSmall(parameters, request,
-                         [&](const ClosRequest& larger) { return fits(larger).has_value(); });
-  }
+  ClosRequest together = request;
+  together.end_multiple = nics_per_plane;
+  auto sized = ShapeClos(together, leaves_for);
+  if (!sized) sized = ShapeClos(request, leaves_for);
+  if (!sized) return RadixTooSmall(parameters, request);
   if (const auto named = CheckTiersNamed(parameters, request, sized->levels.size()); !named) {
     return std::unexpected(named.error());
   }

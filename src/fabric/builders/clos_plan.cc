@@ -168,23 +168,11 @@ Result<void> CheckTiersNamed(const FabricParameters& parameters, const ClosReque
 }
 
 std::unexpected<Diagnostics> RadixTooSmall(const FabricParameters& parameters,
-                                           const ClosRequest& request,
-                                           const std::function<bool(const ClosRequest&)>& fits) {
-  std::string hint = fmt::format(
-      "no radix up to {} works; raise oversubscription or tiers, or use "
-      "fewer nodes",
-      kMaxRadix);
-  ClosRequest larger = request;
-  for (std::uint32_t radix = 2; radix <= kMaxRadix; ++radix) {
-    larger.radix = {radix};
-    if (!fits(larger)) continue;
-    hint = fmt::format("the smallest radix that works is {}", radix);
-    break;
-  }
+                                           const ClosRequest& request) {
   return parameters.Fail("radix", "TL1403",
                          fmt::format("switches of radix {} are too small for this fabric",
                                      fmt::join(request.radix, ", ")),
-                         hint);
+                         "raise radix, oversubscription or tiers, or use fewer nodes");
 }
 
 }  // namespace trunkline

@@ -55,9 +55,8 @@ struct ClosShape {
 [[nodiscard]] Result<NetworkPlan> PlanClos(const FabricParameters& parameters,
                                            const ClosRequest& request, std::uint32_t planes);
 
-// TL1403, with the smallest radix for which `fits` holds.
-[[nodiscard]] std::unexpected<Diagnostics> RadixTooSmall(
-    const FabricParameters& parameters, const ClosRequest& request,
-    const std::function<bool(const ClosRequest&)>& fits);
+// TL1403.
+[[nodiscard]] std::unexpected<Diagnostics> RadixTooSmall(const FabricParameters& parameters,
+                                                         const ClosRequest& request);
 
 }  // namespace trunkline

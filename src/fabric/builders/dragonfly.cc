@@ -146,6 +146,7 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   graph.leaves = static_cast<std::uint32_t>(routers);
   graph.ends = shape->ends;
   graph.groups = shape->groups;
+  graph.fastest = std::max({shape->global, shape->across, shape->local});
   graph.cables = routers * (shape->routers + shape->chassis - 2.0) / 2 + global;
   graph.cable = [shape = *shape](const SwitchGraph::AddCable& cable) { Cable(shape, cable); };
   const bool whole_nodes = shape->ends % parameters.nics() == 0;

@@ -86,6 +86,7 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   graph.spines = static_cast<std::uint32_t>(spines);
   graph.ends = shape.ends;
   graph.groups = shape.groups;
+  graph.fastest = std::max(shape.uplink, shape.global);
   graph.cables = leaves * shape.spines + static_cast<double>(shape.wiring().cables());
   graph.cable = [shape](const SwitchGraph::AddCable& cable) { Cable(shape, cable); };
   const bool whole_nodes = shape.ends % parameters.nics() == 0;

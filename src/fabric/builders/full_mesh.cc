@@ -28,6 +28,7 @@ Result<NetworkPlan> PlanSwitches(const FabricParameters& parameters, std::uint32
   graph.leaves = switches;
   graph.ends = ends;
   graph.cables = pairs * cables;
+  graph.fastest = rate;
   if (switches % 2 == 0 && ends % nics == 0) {
     const double pair_rate = static_cast<double>(rate.bits_per_second()) * cables;
     const auto link = static_cast<double>(parameters.link().bits_per_second());
@@ -71,6 +72,7 @@ Result<NetworkPlan> PlanDirect(const FabricParameters& parameters) {
       ToString(rate), ports);
   plan.nodes = nodes;
   plan.cables = static_cast<double>(nodes) * nics * ports / 2;
+  plan.rate = 2 * plan.cables * static_cast<double>(rate.bits_per_second());
   for (std::uint32_t node = 0; node < nodes; ++node) plan.unit_of_node.push_back(node);
   const double cut =
       static_cast<double>(rate.bits_per_second()) * nics * nics * (nodes / 2) * (nodes - nodes / 2);

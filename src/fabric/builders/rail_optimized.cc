@@ -40,11 +40,7 @@ Result<NetworkPlan> PlanRails(const FabricParameters& parameters, std::uint32_t 
     return static_cast<std::uint32_t>(units) * rails;
   };
   auto sized = ShapeClos(request, leaves_for);
-  if (!sized) {
-    return RadixTooSmall(parameters, request, [&](const ClosRequest& larger) {
-      return ShapeClos(larger, leaves_for).has_value();
-    });
-  }
+  if (!sized) return RadixTooSmall(parameters, request);
   if (const auto named = CheckTiersNamed(parameters, request, sized->levels.size()); !named) {
     return std::unexpected(named.error());
   }

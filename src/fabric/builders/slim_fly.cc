@@ -123,6 +123,7 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   graph.leaves = 2 * q * q;
   graph.cables = static_cast<double>(q) * q * NetworkRadix(q);
   const Rate rate = parameters.uplink();
+  graph.fastest = rate;
   graph.cable = [q, rate](const SwitchGraph::AddCable& cable) { Cable(q, rate, cable); };
   return PlanSwitchGraph(parameters, std::move(graph));
 }

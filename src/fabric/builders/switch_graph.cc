@@ -86,6 +86,8 @@ Result<NetworkPlan> PlanSwitchGraph(const FabricParameters& parameters, SwitchGr
   plan.switches = static_cast<double>(graph.leaves) + graph.spines;
   plan.destinations = graph.leaves;
   plan.cables = wanted * nics + graph.cables;
+  plan.rate = 2 * wanted * nics * static_cast<double>(parameters.link().bits_per_second()) +
+              2 * graph.cables * static_cast<double>(graph.fastest.bits_per_second());
   if (wanted * nics == room) plan.bisection = graph.bisection;
   const std::uint64_t unit =
       std::uint64_t{graph.ends} * (graph.groups > 0 ? graph.leaves / graph.groups : 1);

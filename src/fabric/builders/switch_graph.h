@@ -21,6 +21,7 @@ struct SwitchGraph {
   std::uint32_t spines = 0;  // switches without, numbered on
   std::uint32_t groups = 0;  // that leaves and spines divide into, in order; 0: none
   double cables = 0;         // between switches
+  Rate fastest;              // of them
   std::vector<std::uint32_t> torus;
   std::optional<Bisection> bisection;  // of the network whose seats are all taken
   std::function<void(const AddCable&)> cable;

@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "trunkline/fabric/build.h"
 
@@ -65,6 +66,19 @@ inline std::size_t MostPorts(const Fabric& fabric) {
     most = std::max(most, fabric.out(DeviceId(i)).size());
   }
   return most;
+}
+
+// A spec of every kind, for four nodes of up to 576 NICs.
+inline std::vector<std::string> SampleSpecs(const std::string& node) {
+  std::vector<std::string> specs;
+  for (const char* keys :
+       {"single-switch:", "tree:arity=[2,2]", "clos:", "fat-tree:k=24",
+        "rail-optimized:", "rail-only:", "hpn:", "meta-roce:", "dragonfly:h=6",
+        "dragonfly-plus:h=8", "slim-fly:", "torus:sizes=[2,2]", "full-mesh:switches=4"}) {
+    const std::string spec = keys;
+    specs.push_back(spec + (spec.back() == ':' ? "" : ",") + "nodes=4,node=" + node);
+  }
+  return specs;
 }
 
 }  // namespace trunkline

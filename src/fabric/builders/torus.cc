@@ -72,6 +72,7 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   graph.leaves = static_cast<std::uint32_t>(switches);
   graph.ends = ends;
   for (const std::uint32_t side : sides) graph.cables += CablesAlong(side, switches);
+  graph.fastest = rate;
   graph.torus = sides;
   const bool whole_nodes = ends % parameters.nics() == 0;
   if (whole_nodes && static_cast<std::uint64_t>(switches) * ends / parameters.nics() % 2 == 0) {

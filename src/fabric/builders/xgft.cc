@@ -125,7 +125,9 @@ void CountParts(const XgftPlan& plan, NetworkPlan& network) {
   for (std::size_t i = 0; i < plan.levels.size(); ++i) {
     const XgftLevel& level = plan.levels[i];
     if (i > 0) groups = std::ceil(groups / level.children);
-    network.cables += children * level.parents * level.cables;
+    const double cables = children * level.parents * level.cables;
+    network.cables += cables;
+    network.rate += 2 * cables * static_cast<double>(level.rate.bits_per_second());
     group_size *= level.parents;
     children = groups * group_size * plan.networks;
     network.switches += children;
