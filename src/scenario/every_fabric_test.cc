@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "trunkline/fabric/build.h"
+#include "trunkline/fabric/route.h"
+#include "trunkline/scenario/run.h"
+
+namespace trunkline {
+namespace {
+
+struct Sample {
+  const char* kind;
+  const char* keys;  // those that four nodes of eight NICs need
+};
+constexpr Sample kSamples[] = {
+    {"single-switch", ""},
+    {"tree", ", arity: [2, 2], taper: [2]"},
+    {"clos", ", radix: 16, oversubscription: 2"},
+    {"fat-tree", ", k: 6"},
+    {"rail-optimized", ", radix: 8, unit: 2"},
+    {"rail-only", ""},
+    {"hpn", ", hosts: 2"},
+    {"meta-roce", ", racks: 1"},
+    {"dragonfly", ", h: 2, p: 2, g: 4"},
+    {"dragonfly-plus", ", h: 2, p: 4, g: 4"},
+    {"slim-fly", ", q: 3"},
+    {"torus", ", sizes: [2, 2]"},
+    {"full-mesh", ", switches: 4"},
+};
+
+// The collective on four nodes, each with eight GPUs and NICs; nothing where the policy cannot
+// route the kind.
+std::optional<RunResult> RunOn(const Sample& sample, const std::string& routing,
+                             const std::string& collective) {
+  const std::string text =
+      std::string("cluster:\n  node: dgx-h100\n  nodes: 4\n  fabric: {kind: ") + sample.kind +
+      sample.keys + ", routing: " + routing +
+      "}\nworkload:\n  collective: {size: 64 MiB, channels: 1, " + collective + "}\nengine: flow\n";
+  const auto scenario = ParseScenario(text, "s.yaml");
+  EXPECT_TRUE(scenario.has_value()) << text << Format(scenario.error().front());
+  if (!scenario) return std::nullopt;
+  auto result = RunScenario(*scenario);
+  if (!result) {
+    EXPECT_EQ(result.error().front().code, "TL1413") << text << Format(result.error().front());
+    return std::nullopt;
+  }
+  return *std::move(result);
+}
+
+TEST(EveryFabric, CarriesARingAndAnExchangeUnderEveryPolicyThatRoutesIt) {
+  std::set<std::string> kinds;
+  for (const Sample& sample : kSamples) {
+    kinds.insert(sample.kind);
+    std::size_t policies = 0;
+    for (const RoutingPolicyInfo& routing : RoutingPolicies()) {
+      for (const char* collective : {"primitive: all_reduce, algorithm: ring",
+                                     "primitive: all_to_all, algorithm: pairwise"}) {
+        const auto result = RunOn(sample, routing.name, collective);
+        if (!result) continue;
+        ++policies;
+        EXPECT_EQ(result->status, RunStatus::kFinished) << sample.kind << " " << routing.name;
+        EXPECT_GE(result->time, result->bound) << sample.kind << " " << routing.name;
+        // No slower than if all bytes of all ranks crossed one cable.
+        EXPECT_LT(result->time.seconds(), 32 * 2 * 67e6 / 50e9 * 10) << sample.kind;
+      }
+    }
+    EXPECT_GE(policies, 8U) << sample.kind;  // ecmp, static, spray, adaptive at least
+  }
+  EXPECT_EQ(kinds.size(), FabricKinds().size());
+}
+
+}  // namespace
+}  // namespace trunkline
