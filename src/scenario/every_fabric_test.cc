@@ -40,9 +40,7 @@ std::optional<RunResult> RunOn(const Sample& sample, const std::string& routing,
       sample.keys + ", routing: " + routing +
       "}\nworkload:\n  collective: {size: 64 MiB, channels: 1, " + collective + "}\nengine: flow\n";
   const auto scenario = ParseScenario(text, "s.yaml");
-  EXPECT_TRUE(scenario.has_value()) << text << Format(scenario.error().front());
-  if (!scenario) return std::nullopt;
-  auto result = RunScenario(*scenario);
+  auto result = scenario ? RunScenario(*scenario) : std::unexpected(scenario.error());
   if (!result) {
     EXPECT_EQ(result.error().front().code, "TL1413") << text << Format(result.error().front());
     return std::nullopt;
@@ -67,7 +65,7 @@ TEST(EveryFabric, CarriesARingAndAnExchangeUnderEveryPolicyThatRoutesIt) {
         EXPECT_LT(result->time.seconds(), 32 * 2 * 67e6 / 50e9 * 10) << sample.kind;
       }
     }
-    EXPECT_GE(policies, 8U) << sample.kind;  // ecmp, static, spray, adaptive at least
+    EXPECT_GE(policies, 8U) << sample.kind;  // ecmp, static, spray and adaptive route anything
   }
   EXPECT_EQ(kinds.size(), FabricKinds().size());
 }

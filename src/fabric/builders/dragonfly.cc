@@ -49,16 +49,16 @@ void CableGroup(const Shape& shape, std::uint32_t first, const SwitchGraph::AddC
 
 void Cable(const Shape& shape, const SwitchGraph::AddCable& cable) {
   const std::uint32_t size = shape.group_routers();
-  const std::vector<GlobalCable> globals =
-      shape.ports > 0 ? GlobalCables(shape.wiring()) : std::vector<GlobalCable>();
   for (std::uint32_t group = 0; group < shape.groups; ++group) {
     CableGroup(shape, group * size, cable);
-    for (const GlobalCable& global : globals) {
-      if (2 * global.offset == shape.groups && group >= global.offset) continue;
-      const std::uint32_t other = (group + global.offset) % shape.groups;
-      cable(group * size + global.from, other * size + global.to, shape.global);
-    }
-    if (shape.ports > 0) continue;
+  }
+  if (shape.ports > 0) {
+    JoinGroups(shape.wiring(), [&](GroupRouter from, GroupRouter to) {
+      cable(from.group * size + from.router, to.group * size + to.router, shape.global);
+    });
+    return;
+  }
+  for (std::uint32_t group = 0; group < shape.groups; ++group) {
     for (std::uint32_t other = group + 1; other < shape.groups; ++other) {
       cable(group * size + other % size, other * size + group % size, shape.global);
     }

@@ -26,20 +26,15 @@ struct Shape {
 
 void Cable(const Shape& shape, const SwitchGraph::AddCable& cable) {
   const std::uint32_t first_spine = shape.groups * shape.leaves;
-  const std::vector<GlobalCable> globals = GlobalCables(shape.wiring());
-  for (std::uint32_t group = 0; group < shape.groups; ++group) {
-    const std::uint32_t spines = first_spine + group * shape.spines;
-    for (std::uint32_t leaf = 0; leaf < shape.leaves; ++leaf) {
-      for (std::uint32_t spine = 0; spine < shape.spines; ++spine) {
-        cable(group * shape.leaves + leaf, spines + spine, shape.uplink);
-      }
-    }
-    for (const GlobalCable& global : globals) {
-      if (2 * global.offset == shape.groups && group >= global.offset) continue;
-      const std::uint32_t other = (group + global.offset) % shape.groups;
-      cable(spines + global.from, first_spine + other * shape.spines + global.to, shape.global);
+  for (std::uint32_t leaf = 0; leaf < first_spine; ++leaf) {
+    for (std::uint32_t spine = 0; spine < shape.spines; ++spine) {
+      cable(leaf, first_spine + leaf / shape.leaves * shape.spines + spine, shape.uplink);
     }
   }
+  JoinGroups(shape.wiring(), [&](GroupRouter from, GroupRouter to) {
+    cable(first_spine + from.group * shape.spines + from.router,
+          first_spine + to.group * shape.spines + to.router, shape.global);
+  });
 }
 
 // As for the dragonfly, of one unit an end: a cable between groups carries P^2 / (N trunk), P ends

@@ -2,24 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <vector>
 
 namespace trunkline {
+namespace {
 
-std::uint64_t GlobalWiring::cables() const {
-  if (groups == 1) return 0;
-  const std::uint64_t all = std::uint64_t{routers} * ports;
-  const bool one_free = all % (groups - 1) % 2 == 1 && groups % 2 == 1;
-  return groups * (all - (one_free ? 1 : 0)) / 2;
-}
-
-std::string GlobalWiring::Description() const {
-  if (groups == 1) return "a single group";
-  const std::uint64_t all = std::uint64_t{routers} * ports;
-  const std::uint64_t each = all / (groups - 1);
-  return fmt::format("{} cable{} between {} groups", each, each == 1 ? "" : "s",
-                     all % (groups - 1) == 0 ? "every two" : "two, one more between some,");
-}
+// From router `from` of group i to router `to` of group i + offset (modulo g), for every i; but for
+// i < g / 2 only where the offset is g / 2.
+struct GlobalCable {
+  std::uint32_t offset = 0;
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+};
 
 std::vector<GlobalCable> GlobalCables(const GlobalWiring& wiring) {
   const std::uint32_t others = wiring.groups - 1;
@@ -44,6 +38,34 @@ std::vector<GlobalCable> GlobalCables(const GlobalWiring& wiring) {
     }
   }
   return cables;
+}
+
+}  // namespace
+
+std::uint64_t GlobalWiring::cables() const {
+  if (groups == 1) return 0;
+  const std::uint64_t all = std::uint64_t{routers} * ports;
+  const bool one_free = all % (groups - 1) % 2 == 1 && groups % 2 == 1;
+  return groups * (all - (one_free ? 1 : 0)) / 2;
+}
+
+std::string GlobalWiring::Description() const {
+  if (groups == 1) return "a single group";
+  const std::uint64_t all = std::uint64_t{routers} * ports;
+  const std::uint64_t each = all / (groups - 1);
+  return fmt::format("{} cable{} between {} groups", each, each == 1 ? "" : "s",
+                     all % (groups - 1) == 0 ? "every two" : "two, one more between some,");
+}
+
+void JoinGroups(const GlobalWiring& wiring,
+                const std::function<void(GroupRouter from, GroupRouter to)>& join) {
+  const std::vector<GlobalCable> cables = GlobalCables(wiring);
+  for (std::uint32_t group = 0; group < wiring.groups; ++group) {
+    for (const GlobalCable& cable : cables) {
+      if (2 * cable.offset == wiring.groups && group >= cable.offset) continue;
+      join({group, cable.from}, {(group + cable.offset) % wiring.groups, cable.to});
+    }
+  }
 }
 
 Result<std::uint32_t> ReadGroups(const FabricParameters& parameters, const GlobalWiring& wiring,

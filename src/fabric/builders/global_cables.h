@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
-#include <vector>
 
 #include "fabric/builders/builder.h"
 
@@ -28,14 +28,13 @@ struct GlobalWiring {
   [[nodiscard]] std::string Description() const;
 };
 
-// From router `from` of group i to router `to` of group i + offset (modulo g), for every i; but for
-// i < g / 2 only where the offset is g / 2.
-struct GlobalCable {
-  std::uint32_t offset = 0;
-  std::uint32_t from = 0;
-  std::uint32_t to = 0;
+struct GroupRouter {
+  std::uint32_t group = 0;
+  std::uint32_t router = 0;  // of the group
 };
-[[nodiscard]] std::vector<GlobalCable> GlobalCables(const GlobalWiring& wiring);
+// Every cable, group by group.
+void JoinGroups(const GlobalWiring& wiring,
+                const std::function<void(GroupRouter from, GroupRouter to)>& join);
 
 // Reads the number of groups from `key`, as many as can be joined where it is absent. TL1405 when
 // they cannot, with the numbers of `routers_key` and `ports_key` that would do; TL1404.
