@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -72,7 +73,8 @@ std::string Formats() {
 std::string Routing() {
   std::string out;
   for (const RoutingPolicyInfo& policy : RoutingPolicies()) {
-    out += fmt::format("  {:<10} {}\n", policy.name, policy.summary);
+    out += fmt::format("  {:<15} {}\n", policy.name, policy.summary);
+    if (!policy.keys.empty()) out += fmt::format("      reads {}\n", fmt::join(policy.keys, ", "));
   }
   return out;
 }

@@ -120,7 +120,7 @@ void DefineCollective(CLI::App& root, CollectiveCommand& collective, CollectiveF
   Assign(app, set, "--channels", "workload.collective.channels", "Channels (parallel rings)");
   Assign(app, set, "--dtype", "workload.collective.dtype", "Element type");
   Assign(app, set, "--root", "workload.collective.root", "Root rank");
-  app.add_option("--routing", own.routing, "ecmp, static, spray or adaptive");
+  app.add_option("--routing", own.routing, "as docs/routing.md lists: ecmp, adaptive, ugal-l …");
   Assign(app, set, "--placement", "cluster.placement", "packed or random");
   app.add_option("--scenario", collective.scenario, "Take the cluster from a scenario file");
   AddRunFlags(app, collective.flags);

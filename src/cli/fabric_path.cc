@@ -10,7 +10,8 @@ int FabricPath(const FabricCommand& command, std::span<const std::string> words)
     PrintDiagnostics(subject.error());
     return kExitUsage;
   }
-  const auto paths = ComparePaths(subject->built->fabric, subject->routing, words[1], words[2]);
+  const auto paths = ComparePaths(subject->built->fabric, subject->routing, words[1], words[2],
+                                  subject->routing_parameters);
   if (!paths) {
     PrintDiagnostics(paths.error());
     return kExitUsage;

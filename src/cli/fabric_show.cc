@@ -9,6 +9,20 @@ namespace trunkline {
 
 namespace {
 
+// With the policy's virtual channels, where it has any, and without.
+RoutingProof ProofsOf(const FabricSubject& subject) {
+  RouterOptions options;
+  options.policy = subject.routing;
+  options.parameters = subject.routing_parameters;
+  const Router router(subject.built->fabric, options);
+  RoutingProof proof{.policy = options.policy, .proofs = {}};
+  if (UsesVirtualChannels(options, true)) proof.proofs.push_back(ProveDeadlockFree(router, true));
+  if (!options.parameters.virtual_channels.value_or(false)) {
+    proof.proofs.push_back(ProveDeadlockFree(router, false));
+  }
+  return proof;
+}
+
 int Print(const FabricCommand& command, const std::string& spec, bool weak_points) {
   const auto subject = LoadFabric(spec, command.assignments);
   if (!subject) {
@@ -19,8 +33,10 @@ int Print(const FabricCommand& command, const std::string& spec, bool weak_point
   std::optional<WeakPoints> weak;
   if (weak_points) weak = FindWeakPoints(*subject->built);
   const WeakPoints* found = weak ? &*weak : nullptr;
-  PrintResult(command.json ? RenderFabricJson(*subject->built, analysis, found)
-                           : RenderFabricText(*subject->built, analysis, found));
+  const RoutingProof routing = weak_points ? ProofsOf(*subject) : RoutingProof();
+  const RoutingProof* proofs = weak_points ? &routing : nullptr;
+  PrintResult(command.json ? RenderFabricJson(*subject->built, analysis, found, nullptr, proofs)
+                           : RenderFabricText(*subject->built, analysis, found, proofs));
   return kExitDone;
 }
 

@@ -10,9 +10,13 @@
 namespace trunkline {
 namespace {
 
-FabricSubject SubjectOf(BuiltFabric built, std::optional<RoutingPolicy> routing) {
-  return {std::make_shared<const BuiltFabric>(std::move(built)),
-          routing.value_or(RoutingPolicy::kAdaptive)};
+Result<FabricSubject> SubjectOf(BuiltFabric built, const FabricSpec& spec) {
+  const RoutingPolicy routing = spec.routing.value_or(RoutingPolicy::kAdaptive);
+  Diagnostics problems = CheckRouting(built.fabric, routing);
+  if (!problems.empty()) return std::unexpected(std::move(problems));
+  return FabricSubject{.built = std::make_shared<const BuiltFabric>(std::move(built)),
+                       .routing = routing,
+                       .routing_parameters = spec.routing_parameters};
 }
 
 Result<FabricSubject> OfSpec(const std::string& text, const std::vector<Assignment>& assignments) {
@@ -24,7 +28,7 @@ Result<FabricSubject> OfSpec(const std::string& text, const std::vector<Assignme
   if (!spec) return std::unexpected(spec.error());
   auto built = BuildFabric(*spec);
   if (!built) return std::unexpected(built.error());
-  return SubjectOf(*std::move(built), spec->routing);
+  return SubjectOf(*std::move(built), *spec);
 }
 
 Result<FabricSubject> OfFile(const std::string& path, const std::vector<Assignment>& assignments) {
@@ -36,7 +40,9 @@ Result<FabricSubject> OfFile(const std::string& path, const std::vector<Assignme
   if (!says_format && RecogniseFabric(*text).empty()) {
     const auto scenario = ParseScenario(*text, path, assignments);
     if (!scenario) return std::unexpected(scenario.error());
-    return FabricSubject{scenario->cluster.fabric, scenario->cluster.routing};
+    return FabricSubject{.built = scenario->cluster.fabric,
+                         .routing = scenario->cluster.routing,
+                         .routing_parameters = scenario->cluster.routing_parameters};
   }
   std::vector<std::string> keys;
   for (const Assignment& assignment : assignments) keys.push_back(assignment.text);
@@ -44,8 +50,8 @@ Result<FabricSubject> OfFile(const std::string& path, const std::vector<Assignme
   if (!spec) return std::unexpected(spec.error());
   auto imported = ImportFabric(*text, path, OptionsOf(*spec));
   if (!imported) return std::unexpected(imported.error());
-  FabricSubject subject = SubjectOf(std::move(imported->built), spec->routing);
-  subject.port_of_link = std::move(imported->port_of_link);
+  auto subject = SubjectOf(std::move(imported->built), *spec);
+  if (subject) subject->port_of_link = std::move(imported->port_of_link);
   return subject;
 }
 

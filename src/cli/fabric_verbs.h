@@ -41,6 +41,7 @@ inline constexpr std::array kFabricOptions = {
 struct FabricSubject {
   std::shared_ptr<const BuiltFabric> built;
   RoutingPolicy routing = RoutingPolicy::kAdaptive;
+  RoutingParameters routing_parameters = {};
   std::vector<std::uint32_t> port_of_link = {};  // as ImportedFabric's; of other fabrics empty
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fabric/builders/builder.h"
+#include "fabric/routing_reader.h"
 #include "trunkline/fabric/import.h"
 
 namespace trunkline {
@@ -85,12 +86,7 @@ void RefuseForeignKeys(const YamlMap& map, const std::string& reader, std::set<s
 
 // What every fabric reads.
 void ReadSharedKeys(const YamlMap& map, FabricSpec& spec) {
-  Words<RoutingPolicy> policies;
-  for (const RoutingPolicyInfo& info : RoutingPolicies()) {
-    policies.emplace_back(info.name, info.policy);
-  }
-  RoutingPolicy policy{};
-  if (map.Read("routing", policy, policies)) spec.routing = policy;
+  if (const auto routing = map.Find("routing")) ReadRouting(*routing, spec);
   Time latency;
   if (map.Read("cable_latency", latency)) spec.cable_latency = latency;
   const auto network_switch = map.Map("switch");
@@ -154,8 +150,8 @@ Result<FabricSpec> ParseFabricSpec(std::string_view text) {
     return true;
   };
   for (char c : std::string(text.substr(std::min(text.size(), kind.size() + 1))) + ',') {
-    if (c == '[') ++depth;
-    if (c == ']') --depth;
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
     if (c != ',' || depth > 0) {
       assignment += c;
     } else if (!assign()) {

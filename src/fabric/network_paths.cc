@@ -33,12 +33,15 @@ struct NetworkPaths::Batch {
         fresh(switches),
         next(switches),
         shared(switches),
+        below(switches),
+        next_below(switches),
         groups(1),
         cells(switches * kBatch) {}
 
   void Clear() {
     std::ranges::fill(reached, 0);
     std::ranges::fill(fresh, 0);
+    std::ranges::fill(below, 0);
     std::ranges::fill(cells, Cell());
     active.clear();
   }
@@ -54,13 +57,17 @@ struct NetworkPaths::Batch {
   std::vector<std::uint64_t> fresh;    // first seen one step ago
   std::vector<std::uint64_t> next;     // first seen in this step
   std::vector<std::uint64_t> shared;   // those of them that are seen over several ports
-  std::vector<std::uint32_t> active;   // switches with fresh destinations
+  // With heights: destinations that shortest paths reach by leading down alone, and those of them
+  // first seen in this step.
+  std::vector<std::uint64_t> below;
+  std::vector<std::uint64_t> next_below;
+  std::vector<std::uint32_t> active;  // switches with fresh destinations
   std::vector<std::uint32_t> touched;
   std::vector<Group> groups;  // at least one, whose room is kept
   std::vector<Cell> cells;    // [switch x kBatch + bit]
 };
 
-NetworkPaths::NetworkPaths(const Fabric& fabric)
+NetworkPaths::NetworkPaths(const Fabric& fabric, std::span<const std::uint64_t> heights)
     : fabric_(&fabric),
       switch_of_device_(fabric.device_count(), kNone),
       end_of_device_(fabric.device_count(), kNone),
@@ -69,6 +76,7 @@ NetworkPaths::NetworkPaths(const Fabric& fabric)
     if (fabric.device(DeviceId(i)).kind != DeviceKind::kSwitch) continue;
     switch_of_device_[i] = static_cast<std::uint32_t>(switches_.size());
     switches_.push_back(DeviceId(i));
+    if (!heights.empty()) heights_.push_back(heights[i]);
   }
   for (DeviceId id : switches_) {
     adjacency_begin_.push_back(static_cast<std::uint32_t>(adjacency_.size()));
@@ -166,30 +174,54 @@ void NetworkPaths::SearchBatch(std::uint32_t first_destination, Batch& batch) {
       batch.cells[s * kBatch + bit].distance = 0;
     }
   }
-  for (std::uint32_t s : batch.active) batch.reached[s] = batch.fresh[s];
+  for (std::uint32_t s : batch.active) batch.reached[s] = batch.below[s] = batch.fresh[s];
   for (std::uint16_t distance = 1; !batch.active.empty(); ++distance) {
     TL_CHECK(distance < kUnreachable, "a network of more than 65,534 hops");
     ExpandBatch(distance, batch);
   }
 }
 
+// Those of the fresh destinations of `to` for which a packet may come there from `from`.
+std::uint64_t NetworkPaths::Passing(std::uint32_t from, std::uint32_t to,
+                                    const Batch& batch) const {
+  const std::uint64_t fresh = batch.fresh[to];
+  if (heights_.empty()) return fresh;
+  return heights_[from] > heights_[to] ? fresh & batch.below[to] : fresh & ~batch.next_below[from];
+}
+
+void NetworkPaths::Reach(std::uint32_t from, std::uint64_t destinations, std::uint32_t to,
+                         Batch& batch) {
+  const std::uint64_t seen = destinations & ~batch.reached[from];
+  if (seen == 0) return;
+  if (batch.next[from] == 0) batch.touched.push_back(from);
+  batch.shared[from] |= batch.next[from] & seen;
+  batch.next[from] |= seen;
+  if (!heights_.empty() && heights_[from] > heights_[to]) batch.next_below[from] |= seen;
+}
+
 void NetworkPaths::ExpandBatch(std::uint16_t distance, Batch& batch) {
   batch.touched.clear();
-  for (std::uint32_t from : batch.active) {
-    for (std::uint32_t i = adjacency_begin_[from]; i < adjacency_begin_[from + 1]; ++i) {
-      // Cables carry both directions, so the way out is the way back.
-      const std::uint32_t to = neighbour_[i];
-      const std::uint64_t seen = batch.fresh[from] & ~batch.reached[to];
-      if (seen == 0) continue;
-      if (batch.next[to] == 0) batch.touched.push_back(to);
-      batch.shared[to] |= batch.next[to] & seen;
-      batch.next[to] |= seen;
+  // Cables carry both directions, so the way out is the way back. With heights, a way down is
+  // preferred to one of the same length up: who comes from above must be led down.
+  const auto reach = [&](auto leads) {
+    for (std::uint32_t to : batch.active) {
+      for (std::uint32_t i = adjacency_begin_[to]; i < adjacency_begin_[to + 1]; ++i) {
+        const std::uint32_t from = neighbour_[i];
+        if (leads(from, to)) Reach(from, Passing(from, to, batch), to, batch);
+      }
     }
+  };
+  if (heights_.empty()) {
+    reach([](std::uint32_t, std::uint32_t) { return true; });
+  } else {
+    reach([&](std::uint32_t from, std::uint32_t to) { return heights_[from] > heights_[to]; });
+    reach([&](std::uint32_t from, std::uint32_t to) { return heights_[from] < heights_[to]; });
   }
   for (std::uint32_t s : batch.touched) SplitByPorts(s, distance, batch);
   for (std::uint32_t s : batch.active) batch.fresh[s] = 0;
   for (std::uint32_t s : batch.touched) {
     batch.reached[s] |= batch.next[s];
+    batch.below[s] |= std::exchange(batch.next_below[s], 0);
     batch.fresh[s] = std::exchange(batch.next[s], 0);
   }
   std::swap(batch.active, batch.touched);
@@ -203,7 +235,7 @@ void NetworkPaths::SplitByPorts(std::uint32_t s, std::uint16_t distance, Batch& 
   batch.groups.front().members = shared;
   batch.groups.front().links.clear();
   for (std::uint32_t i = adjacency_begin_[s]; i < adjacency_begin_[s + 1]; ++i) {
-    const std::uint64_t through = batch.fresh[neighbour_[i]] & wanted;
+    const std::uint64_t through = Passing(s, neighbour_[i], batch) & wanted;
     if (const std::uint64_t alone = through & ~shared; alone != 0) {
       batch.Assign(s, alone, {Intern(s, std::span(&adjacency_[i], 1)), distance});
     }

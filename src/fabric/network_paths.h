@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,7 +21,9 @@ class NetworkPaths {
   };
   static constexpr std::uint16_t kUnreachable = UINT16_MAX;
 
-  explicit NetworkPaths(const Fabric& fabric);
+  // Paths of fewest links or, with `heights` (by device), the shortest of those that never lead to
+  // a higher switch after they have led to a lower one. REQUIRES: switches differ in height.
+  explicit NetworkPaths(const Fabric& fabric, std::span<const std::uint64_t> heights = {});
 
   // Whether `device` is a NIC or host with a network cable.
   [[nodiscard]] bool attached(DeviceId device) const {
@@ -48,6 +52,11 @@ class NetworkPaths {
   // The choices that `at` (a switch, or the attached source) has towards the attached `dst`.
   // `scratch` is used for rare cases, and must outlive the answer. REQUIRES: a path exists.
   [[nodiscard]] Ports Next(DeviceId at, DeviceId dst, std::vector<LinkId>& scratch) const;
+
+  // Calls visit(before, after) for every two links between switches that a path of those which Next
+  // allows crosses one after the other, perhaps several times.
+  template <typename Visit>
+  void ForEachTurn(Visit visit) const;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -81,6 +90,9 @@ class NetworkPaths {
   void FindDestinations();
   void SearchBatch(std::uint32_t first_destination, Batch& batch);
   void ExpandBatch(std::uint16_t distance, Batch& batch);
+  void Reach(std::uint32_t from, std::uint64_t destinations, std::uint32_t to, Batch& batch);
+  [[nodiscard]] std::uint64_t Passing(std::uint32_t from, std::uint32_t to,
+                                      const Batch& batch) const;
   void SplitByPorts(std::uint32_t switch_index, std::uint16_t distance, Batch& batch);
   void AppendRuns(std::uint32_t first_destination, std::uint32_t count, const Batch& batch,
                   std::vector<std::vector<Run>>& runs) const;
@@ -96,6 +108,7 @@ class NetworkPaths {
   std::vector<std::uint32_t> adjacency_begin_;  // links between switches, by from
   std::vector<LinkId> adjacency_;
   std::vector<std::uint32_t> neighbour_;  // the switch that each of them leads to
+  std::vector<std::uint64_t> heights_;    // by switch; empty: paths may turn as they like
 
   std::vector<End> ends_;
   std::vector<std::uint32_t> end_of_device_;
@@ -111,5 +124,36 @@ class NetworkPaths {
   std::vector<std::uint32_t> set_of_single_link_;
   std::vector<std::vector<std::uint32_t>> wide_sets_of_switch_;  // of two links or more
 };
+
+template <typename Visit>
+void NetworkPaths::ForEachTurn(Visit visit) const {
+  const auto runs_of = [&](std::uint32_t s) {
+    return std::span(runs_).subspan(runs_begin_[s], runs_begin_[s + 1] - runs_begin_[s]);
+  };
+  std::vector<std::uint32_t> seen(sets_.size(), kNone);  // by set: the last link that came before
+  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+    const auto runs = runs_of(s);
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      if (runs[r].set == kNone) continue;
+      const std::uint32_t end = r + 1 < runs.size()
+                                    ? runs[r + 1].destination
+                                    : static_cast<std::uint32_t>(destinations_.size());
+      const PortSet& before = sets_[runs[r].set];
+      for (const LinkId link : std::span(set_links_).subspan(before.begin, before.count)) {
+        const auto others = runs_of(switch_of_device_[Index(fabric_->link(link).to)]);
+        auto other =
+            std::prev(std::ranges::upper_bound(others, runs[r].destination, {}, &Run::destination));
+        for (; other != others.end() && other->destination < end; ++other) {
+          if (other->set == kNone || seen[other->set] == Index(link)) continue;
+          seen[other->set] = static_cast<std::uint32_t>(Index(link));
+          const PortSet& after = sets_[other->set];
+          for (const LinkId next : std::span(set_links_).subspan(after.begin, after.count)) {
+            visit(link, next);
+          }
+        }
+      }
+    }
+  }
+}
 
 }  // namespace trunkline

@@ -303,6 +303,7 @@ TEST(RouteFinder, FindsWhatTheRouterFindsInWhateverOrderItIsAsked) {
   for (const std::uint32_t spines : {1U, 4U}) {
     for (const RoutingPolicyInfo& policy : RoutingPolicies()) {
       const Fabric fabric = Build({.leaves = 3, .spines = spines, .hosts_per_leaf = 3});
+      if (!CheckRouting(fabric, policy.policy).empty()) continue;
       const Router router(fabric, {.policy = policy.policy, .wire_bytes = 9, .payload_bytes = 8});
       RouteFinder finder(router);
       const auto hosts = fabric.endpoints();

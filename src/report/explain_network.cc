@@ -91,7 +91,7 @@ Figure NarrowestOnPath(const Fabric& fabric, const std::vector<LinkId>& path) {
           LinkRate(fabric.link(narrowest).kind, fabric.link(narrowest).rate)};
 }
 
-const char* PolicyMeaning(RoutingPolicy policy) {
+std::string PolicyMeaning(RoutingPolicy policy) {
   switch (policy) {
     case RoutingPolicy::kEcmp:
       return "ECMP sends each flow down the one minimal path that a hash picks.";
@@ -102,8 +102,12 @@ const char* PolicyMeaning(RoutingPolicy policy) {
     case RoutingPolicy::kAdaptive:
       return "Adaptive routing is taken at its fluid optimum over the minimal paths, which real "
              "switches approach from below.";
+    default:
+      break;
   }
-  return "";
+  const auto known = RoutingPolicies();
+  const auto info = std::ranges::find(known, policy, &RoutingPolicyInfo::policy);
+  return fmt::format("Routing is {}: {}.", info->name, info->summary);
 }
 
 Protocol UsedProtocol(const RunResult& result) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "report/cost_report.h"
+#include "report/deadlock_report.h"
 #include "report/empty_run.h"
 #include "report/json_writer.h"
 #include "report/names.h"
@@ -132,19 +133,21 @@ void WritePath(JsonWriter& json, const PathReport& path) {
 }  // namespace
 
 Result<PathComparison> ComparePaths(const Fabric& fabric, RoutingPolicy routing,
-                                    const std::string& from, const std::string& to) {
+                                    const std::string& from, const std::string& to,
+                                    const RoutingParameters& parameters) {
   PathComparison paths{.from = from, .to = to, .routing = routing, .direct = {}, .staged = {}};
-  auto direct = TracePath(Router(fabric, {.policy = routing}), from, to);
+  auto direct = TracePath(Router(fabric, {.policy = routing, .parameters = parameters}), from, to);
   if (!direct) return std::unexpected(std::move(direct.error()));
-  auto staged =
-      TracePath(Router(fabric, {.policy = routing, .gpudirect = GpuDirect::kOff}), from, to);
+  const RouterOptions off = {
+      .policy = routing, .gpudirect = GpuDirect::kOff, .parameters = parameters};
+  auto staged = TracePath(Router(fabric, off), from, to);
   paths.direct = *std::move(direct);
   if (staged && !SamePath(paths.direct, *staged)) paths.staged = *std::move(staged);
   return paths;
 }
 
 std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& analysis,
-                             const WeakPoints* weak) {
+                             const WeakPoints* weak, const RoutingProof* routing) {
   const FabricCounts& counts = analysis.counts;
   const HopStatistics& hops = analysis.hops;
   std::string text = fmt::format("{}: {}\n\n", built.kind, built.summary);
@@ -175,12 +178,14 @@ std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& ana
   for (std::size_t i = 0; i < built.notes.size(); ++i) {
     text += fmt::format("{:<18}{}\n", i == 0 ? "notes" : "", Printable(built.notes[i]));
   }
+  if (routing != nullptr) text += DeadlockText(built.fabric, *routing);
   text += "\n" + TierTable(counts);
   return weak == nullptr ? text : text + "\n" + WeakPointsText(built.fabric, *weak);
 }
 
 std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& analysis,
-                             const WeakPoints* weak, const FabricCost* cost) {
+                             const WeakPoints* weak, const FabricCost* cost,
+                             const RoutingProof* routing) {
   const FabricCounts& counts = analysis.counts;
   JsonWriter json(1);
   json.BeginObject();
@@ -227,6 +232,7 @@ std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& ana
     json.Field("share", share.pairs);
   });
   if (weak != nullptr) WriteWeakPoints(json, built.fabric, *weak);
+  if (routing != nullptr) WriteDeadlock(json, built.fabric, *routing);
   json.Key("cost");
   if (cost != nullptr) {
     WriteCost(json, *cost);

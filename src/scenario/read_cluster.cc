@@ -124,6 +124,7 @@ void ChooseRouting(const FabricSpec& fabric, Scenario& scenario) {
   ClusterSpec& spec = scenario.cluster;
   if (fabric.routing) {
     spec.routing = *fabric.routing;
+    spec.routing_parameters = fabric.routing_parameters;
   } else if (scenario.has_packets() && spec.transport.kind != TransportKind::kInfiniband) {
     spec.routing = RoutingPolicy::kEcmp;
     scenario.assumptions.emplace_back("routing: none is given; ECMP, as Ethernet switches do");

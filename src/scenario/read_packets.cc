@@ -39,6 +39,7 @@ const std::vector<Blame>& Blames() {
       {"TL1812", {"transport.low_timeout", "transport.retransmit_timeout"}},
       {"TL1814", {"fabric.switch.frame_loss"}},
       {"TL1815", {"transport.congestion_control"}},
+      {"TL1828", {"fabric.switch.classes", "fabric.routing", "fabric"}},
       {"TL1819", {"fabric.switch.vl", "fabric.switch"}},
       {"TL1825", {"fabric.switch.pfc.quanta"}},
       {"TL1813", {"fabric.switch.pfc.alpha", "fabric.switch.egress_alpha"}},
@@ -117,8 +118,7 @@ class PacketReader {
                                           : LossControl::kPause;
     packets_ = DefaultPacketTransport(spec_.transport);
     if (sockets()) return;
-    const bool one_path =
-        spec_.routing == RoutingPolicy::kEcmp || spec_.routing == RoutingPolicy::kStatic;
+    const bool one_path = PathChoiceOf(spec_.routing) == PathChoice::kFlow;
     packets_.recovery = one_path ? LossRecovery::kGoBackN : LossRecovery::kSelectiveRepeat;
   }
 
@@ -326,8 +326,9 @@ class PacketReader {
   }
 
   void Check() {
-    for (Diagnostic& problem : CheckPacketSettings(spec_.fabric->fabric, spec_.routing, switches_,
-                                                   packets_, !spec_.timed_faults.empty())) {
+    for (Diagnostic& problem :
+         CheckPacketSettings(spec_.fabric->fabric, spec_.routing, switches_, packets_,
+                             !spec_.timed_faults.empty(), spec_.routing_parameters)) {
       YamlValue place = cluster_;
       const auto blame = std::ranges::find(Blames(), problem.code, &Blame::code);
       if (blame != Blames().end()) {

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "scenario/choose.h"
+#include "scenario/deadlock_check.h"
 #include "scenario/packet_cost.h"
 #include "scenario/repeat.h"
 #include "scenario/resolved_graph.h"
@@ -80,11 +81,13 @@ class Run {
         built.kind, built.summary, cluster.transport_name, ToString(cluster.routing));
     RouterOptions routing;
     routing.policy = cluster.routing;
+    routing.parameters = cluster.routing_parameters;
     routing.gpudirect = cluster.gpudirect;
     routing.seed = scenario_.seed;
     routing.payload_bytes = cluster.transport.mtu.count();
     routing.wire_bytes = (cluster.transport.mtu + cluster.transport.packet_overhead).count();
     result_.router = std::make_shared<const Router>(*result_.fabric, routing);
+    CheckDeadlock(scenario_, result_);
   }
 
   Result<void> Place(std::size_t ranks) {

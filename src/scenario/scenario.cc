@@ -94,6 +94,7 @@ class Reader {
     if (document_.error_count() == before) {
       auto built = BuildFabric(spec);
       if (built) {
+        CheckRoutingOf(*cluster, built->fabric);
         const auto faults = ResolveFaults(built->fabric, scenario_.cluster.timed_faults);
         if (!faults) value->Adopt(faults.error());
         for (const std::string& note : built->notes) {
@@ -105,6 +106,15 @@ class Reader {
       }
     }
     ReadPackets(*value, scenario_);
+  }
+
+  // Blames the policy, else the fabric that it was left out of.
+  void CheckRoutingOf(const YamlMap& cluster, const Fabric& fabric) const {
+    const Diagnostics problems = CheckRouting(fabric, scenario_.cluster.routing);
+    const auto value = cluster.Find("fabric");
+    if (problems.empty() || !value) return;
+    const auto routing = value->is_map() ? value->AsMap()->Find("routing") : std::nullopt;
+    (routing ? *routing : *value).Adopt(problems);
   }
 
   // The closed forms follow a few paths, as if nothing else crossed the links inside a server.
@@ -120,7 +130,7 @@ class Reader {
       warn(*cluster.Find(cluster.Find("gpudirect") ? "gpudirect" : "transport"),
            "what staging in host memory costs where GPUs share a PCIe link");
     }
-    if (read.routing == RoutingPolicy::kEcmp || read.routing == RoutingPolicy::kStatic) {
+    if (PathChoiceOf(read.routing) != PathChoice::kPacket) {
       warn(*cluster.Find("fabric"), "collisions of flows that are kept on one path");
     }
   }

@@ -54,8 +54,7 @@ Time TrafficBound(const TrafficWorkload& traffic, std::span<const FlowRecord> re
   const Fabric& fabric = *result.fabric;
   // Packets that choose their ways one by one may have faster ones than that of FlowRecord::alone.
   const RoutingPolicy policy = result.router->options().policy;
-  const bool one_path = policy == RoutingPolicy::kEcmp || policy == RoutingPolicy::kStatic ||
-                        result.engine != "packet";
+  const bool one_path = PathChoiceOf(policy) == PathChoice::kFlow || result.engine != "packet";
   std::vector<Bytes> sent(traffic.ranks);
   std::vector<Bytes> received(traffic.ranks);
   Time bound;

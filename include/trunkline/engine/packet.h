@@ -126,11 +126,12 @@ struct PacketReport {
 };
 
 // What is wrong or unwise about switches and ends for a fabric, some of whose cables may fail
-// during the run, and its routing: errors and warnings TL1801 to TL1813, without a place.
+// during the run, and its routing: errors and warnings TL1801 to TL1828, without a place.
 [[nodiscard]] Diagnostics CheckPacketSettings(const Fabric& fabric, RoutingPolicy routing,
                                               const SwitchModel& switches,
                                               const PacketTransport& transport,
-                                              bool cables_fail = false);
+                                              bool cables_fail = false,
+                                              const RoutingParameters& parameters = {});
 
 // A task graph as it ran, and what that took of the network. `packets.end` and `packets.flows` are
 // left as they are: tasks and their times are in the timeline.

@@ -60,6 +60,7 @@ struct FabricSpec {
   std::optional<Time> switch_latency;
   std::optional<Time> cable_latency;
   std::optional<RoutingPolicy> routing;
+  RoutingParameters routing_parameters;
   std::vector<StaticFault> faults;
 };
 

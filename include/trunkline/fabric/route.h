@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 namespace trunkline {
 
 class Fabric;
+struct DeadlockProof;
 
 // What one payload byte of a flow takes: `weight` bytes of each resource (>= 1 where headers or
 // link-level coding cost capacity, < 1 where the flow is split over parallel links).
@@ -27,22 +29,91 @@ struct Route {
   Rate limit;    // what a lone flow gets: min over hops of capacity / weight, rounded down
 };
 
-// How flows choose among minimal paths (design: one file a policy in fabric/routing/).
-//   kEcmp      a seeded hash of (source, destination, flow) picks one path
-//   kStatic    destination-modulo-k, as InfiniBand's forwarding tables and SimGrid's fat tree do
-//   kSpray     every flow is split evenly over all minimal paths
-//   kAdaptive  the fluid optimum over the minimal paths; optimistic
-enum class RoutingPolicy : std::uint8_t { kEcmp, kStatic, kSpray, kAdaptive };
+// How packets find their way (docs/routing.md has the table; one file a policy in fabric/routing/).
+// Along paths of fewest cables:
+//   kEcmp          a seeded hash of (source, destination, flow) picks one
+//   kWeightedEcmp  the same, ports weighted by the capacity behind them (after failures)
+//   kFlowlet       as ECMP, and anew after each pause of a flow
+//   kStatic        destination-modulo-k, as forwarding tables of fat trees and SimGrid do
+//   kFtree         the same under the name that InfiniBand's subnet manager gives it
+//   kMinHop        forwarding tables that spread destinations over ports
+//   kSpray         every flow is split evenly over all of them
+//   kAdaptive      the shortest queue of them; without queues, the fluid optimum
+// Along others:
+//   kUpDown        tables as kMinHop's, along paths that never turn up again
+//   kDor           of a torus: dimension by dimension
+// Between the groups of a dragonfly:
+//   kMinimal       one cable between groups, a local one before and behind it at most
+//   kValiant       by a random group (or router) in between
+//   kUgalL, kUgalG minimal or Valiant, by the queues of the source's router or of its group's
+//                  cables to others
+//   kPar           as UGAL-L, and judged again at the next router of the source's group
+//   kDragonflyPlus minimal while its queue is short, judged at every switch of the source's group
+enum class RoutingPolicy : std::uint8_t {
+  kEcmp,
+  kStatic,
+  kSpray,
+  kAdaptive,
+  kWeightedEcmp,
+  kFlowlet,
+  kFtree,
+  kMinHop,
+  kUpDown,
+  kDor,
+  kMinimal,
+  kValiant,
+  kUgalL,
+  kUgalG,
+  kPar,
+  kDragonflyPlus
+};
+
+// What takes a path of its own: packets of one path cannot overtake each other, flowlets hardly do.
+enum class PathChoice : std::uint8_t { kFlow, kFlowlet, kPacket };
 
 struct RoutingPolicyInfo {
   RoutingPolicy policy;
   std::string name;  // as scenarios spell it: "adaptive"
   std::string summary;
+  PathChoice choice = PathChoice::kFlow;
+  std::vector<std::string> keys = {};  // that it reads beside its name
 };
 [[nodiscard]] std::vector<RoutingPolicyInfo> RoutingPolicies();
 // TL1412: unknown name, with a did-you-mean.
 [[nodiscard]] Result<RoutingPolicy> ParseRoutingPolicy(std::string_view name);
 [[nodiscard]] const char* ToString(RoutingPolicy policy);
+[[nodiscard]] PathChoice PathChoiceOf(RoutingPolicy policy);
+
+// How `adaptive` compares queues: InfiniBand by their bytes, Ethernet by coarse grades among which
+// a hash decides.
+enum class AdaptiveStyle : std::uint8_t { kInfiniband, kEthernet };
+
+// What policies read beside their names.
+struct RoutingParameters {
+  // ecmp, weighted-ecmp, flowlet: each switch hashes with a seed of its own. Without, all hash
+  // alike, and a tier repeats the choices of the one below (polarisation).
+  bool seed_per_switch = true;
+  // flowlet: a flow that pauses for longer may take another path. 256 us is the lower of the gaps
+  // that Meta tried (Gangidi and others, SIGCOMM 2024, section 4.4).
+  Time flowlet_gap = Time::Microseconds(256);
+  AdaptiveStyle style = AdaptiveStyle::kInfiniband;  // adaptive
+  // valiant, ugal-l, ugal-g, par: by a router of the group in between rather than by the group: one
+  // local cable and one virtual channel more, and no bad shifts.
+  bool via_router = false;
+  // ugal-l, ugal-g, par: what a minimal path's queue times its hops may be longer by than a
+  // Valiant one's; dragonfly-plus: minimal up to this queue.
+  Bytes threshold{0};
+  // Whether packets change virtual channel (InfiniBand's lanes, Ethernet's classes) from hop to
+  // hop where the policy needs it against deadlock; absent: under credits they do.
+  std::optional<bool> virtual_channels = {};
+};
+
+// Whether a policy can route a fabric: empty, or TL1413 with what can.
+[[nodiscard]] Diagnostics CheckRouting(const Fabric& fabric, RoutingPolicy policy);
+
+// Virtual channels among which packets of a class change.
+[[nodiscard]] std::uint32_t VirtualChannels(RoutingPolicy policy,
+                                            const RoutingParameters& parameters);
 
 // Whether the NIC reads and writes GPU memory itself or data is staged in host memory.
 enum class GpuDirect : std::uint8_t { kOn, kOff };
@@ -54,6 +125,7 @@ struct RouterOptions {
   // Wire bytes per payload byte on network links, as a ratio (headers of the transport).
   std::int64_t wire_bytes = 1;
   std::int64_t payload_bytes = 1;
+  RoutingParameters parameters = {};
 };
 
 // Finds the path of a flow through a fabric. Immutable; safe for concurrent readers.
@@ -63,7 +135,8 @@ struct RouterOptions {
 // the policy, and the same inwards at the other end; GpuDirect::kOff inserts host memory (the CPU).
 class Router {
  public:
-  // REQUIRES: `fabric` outlives the router; 0 < payload_bytes <= wire_bytes.
+  // REQUIRES: `fabric` outlives the router; CheckRouting finds nothing; 0 < payload_bytes <=
+  // wire_bytes.
   Router(const Fabric& fabric, RouterOptions options);
 
   [[nodiscard]] const Fabric& fabric() const { return *fabric_; }
@@ -89,6 +162,7 @@ class Router {
  private:
   class Tables;
   friend class RouteFinder;
+  friend DeadlockProof ProveDeadlockFree(const Router& router, bool virtual_channels);
 
   const Fabric* fabric_;
   RouterOptions options_;

@@ -2,9 +2,11 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "trunkline/fabric/analysis.h"
 #include "trunkline/fabric/cost.h"
+#include "trunkline/fabric/deadlock.h"
 #include "trunkline/fabric/weak_points.h"
 
 // What `trunkline fabric` prints. Pure functions; texts end with a newline.
@@ -21,18 +23,27 @@ struct PathComparison {
 
 // TL1410 and TL1411, as TracePath.
 [[nodiscard]] Result<PathComparison> ComparePaths(const Fabric& fabric, RoutingPolicy routing,
-                                                  const std::string& from, const std::string& to);
+                                                  const std::string& from, const std::string& to,
+                                                  const RoutingParameters& parameters = {});
+
+// Whether a policy can deadlock, with its virtual channels and without.
+struct RoutingProof {
+  RoutingPolicy policy = RoutingPolicy::kAdaptive;
+  std::vector<DeadlockProof> proofs;
+};
 
 // Counts, oversubscription, bisection and hops at a glance; with `weak`, where the fabric is thin,
 // too.
 [[nodiscard]] std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& analysis,
-                                           const WeakPoints* weak = nullptr);
+                                           const WeakPoints* weak = nullptr,
+                                           const RoutingProof* routing = nullptr);
 // The keys of docs/report.md's fabric result: gpus, nodes, nics, switches, links, oversubscription,
-// bisection, diameter_hops, mean_hops, cost (null without it). Hops count switches. With `weak` also
-// bisection.cut, most_loaded, path_diversity, single_points and failures.
+// bisection, diameter_hops, mean_hops, cost (null without it). Hops count switches. With `weak`
+// also bisection.cut, most_loaded, path_diversity, single_points and failures.
 [[nodiscard]] std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& analysis,
                                            const WeakPoints* weak = nullptr,
-                                           const FabricCost* cost = nullptr);
+                                           const FabricCost* cost = nullptr,
+                                           const RoutingProof* routing = nullptr);
 
 // The bill of materials, line by line, and what it comes to.
 [[nodiscard]] std::string RenderCostText(const BuiltFabric& built, const FabricCost& cost);

@@ -41,6 +41,7 @@ struct ClusterSpec {
   std::vector<TimedFault> timed_faults;       // which the packet engine has happen
   std::optional<Time> rerouting;              // of PacketInput
   RoutingPolicy routing = RoutingPolicy::kAdaptive;
+  RoutingParameters routing_parameters;
   GpuDirect gpudirect = GpuDirect::kOn;
   TransportModel transport;
   std::string transport_name;  // "infiniband"; "ideal" has no cost of its own

@@ -143,8 +143,9 @@ Result<std::unique_ptr<PacketRun>> PacketRun::Make(const EngineInput& input,
   }
   auto faults = ResolveFaults(fabric, packets.faults);
   if (!faults) return std::unexpected(faults.error());
-  Diagnostics problems = CheckPacketSettings(fabric, input.router.options().policy,
-                                             packets.switches, packets.transport, !faults->empty());
+  Diagnostics problems =
+      CheckPacketSettings(fabric, input.router.options().policy, packets.switches,
+                          packets.transport, !faults->empty(), input.router.options().parameters);
   std::erase_if(problems, [](const Diagnostic& d) { return d.severity == Severity::kWarning; });
   if (!problems.empty()) return std::unexpected(std::move(problems));
   auto problem = BuildFlowProblem(input, options.handshake, false);

@@ -20,16 +20,19 @@ bool IsNetwork(const Link& link) { return link.kind == LinkKind::kNetwork; }
 class Checker {
  public:
   Checker(const Fabric& fabric, RoutingPolicy routing, const SwitchModel& switches,
-          const PacketTransport& transport, bool cables_fail)
+          const PacketTransport& transport, bool cables_fail, const RoutingParameters& parameters)
       : fabric_(fabric),
         routing_(routing),
-        switches_(switches),
+        parameters_(parameters),
+        given_(switches),
+        channels_(ChannelsOf(routing, parameters, switches)),
+        switches_(WithChannels(switches, channels_)),
         transport_(transport),
         cables_fail_(cables_fail),
         frame_(transport.mtu + transport.packet_overhead) {}
 
   Diagnostics Run() {
-    if (!CheckSizes()) return std::move(problems_);
+    if (!CheckSizes() || !CheckChannels()) return std::move(problems_);
     MeasureRoundTrip();
     CheckEnds();
     CheckMarking();
@@ -73,21 +76,20 @@ class Checker {
              fmt::format("an MTU of at most {} B",
                          kLargestFrame - transport_.packet_overhead.count()));
     }
-    for (const Bytes size : {switches_.lane_buffer, switches_.pause.reserved,
-                             switches_.pause.headroom.value_or(Bytes())}) {
+    for (const Bytes size :
+         {given_.lane_buffer, given_.pause.reserved, given_.pause.headroom.value_or(Bytes())}) {
       if (size <= kLargestBuffer) continue;
       Refuse("TL1801", fmt::format("{} of buffer for one port", ToString(size)),
              fmt::format("at most {}", ToString(kLargestBuffer)));
     }
-    if (switches_.classes < 2 || switches_.classes > 8) {
-      Refuse("TL1801", fmt::format("{} classes", int{switches_.classes}),
+    if (given_.classes < 2 || given_.classes > 8) {
+      Refuse("TL1801", fmt::format("{} classes", int{given_.classes}),
              "2 to 8: at least one for data, and the last for acknowledgements");
-    } else if (!switches_.weights.empty() &&
-               (switches_.weights.size() != switches_.classes - 1U ||
-                std::ranges::find(switches_.weights, 0) != switches_.weights.end())) {
-      Refuse(
-          "TL1801", fmt::format("{} weights", switches_.weights.size()),
-          fmt::format("one of at least 1 for each of the {} data classes", switches_.classes - 1));
+    } else if (!given_.weights.empty() &&
+               (given_.weights.size() != given_.classes - 1U ||
+                std::ranges::find(given_.weights, 0) != given_.weights.end())) {
+      Refuse("TL1801", fmt::format("{} weights", given_.weights.size()),
+             fmt::format("one of at least 1 for each of the {} data classes", given_.classes - 1));
     }
     if (transport_.queue_pairs < 1 || transport_.queue_pairs > PacketTransport::kMostQueuePairs) {
       Refuse("TL1801", fmt::format("{} queue pairs for a connection", int{transport_.queue_pairs}),
@@ -97,19 +99,33 @@ class Checker {
     return problems_.empty();
   }
 
+  // Whether there are as many lanes as the policy's virtual channels of all classes take.
+  bool CheckChannels() {
+    if (switches_.classes <= 8) return true;
+    Refuse("TL1828",
+           fmt::format("{} routing moves packets among {} virtual channels of each of {} data "
+                       "classes and {} for acknowledgements: {} lanes, where ports have 8",
+                       ToString(routing_), int{channels_.data}, given_.classes - 1,
+                       int{channels_.control}, int{switches_.classes}),
+           fmt::format("switch.classes of at most {}, or routing: {{policy: {}, virtual_channels: "
+                       "false}}, which may deadlock",
+                       1 + (8 - channels_.control) / channels_.data, ToString(routing_)));
+    return false;
+  }
+
   // Whether lanes named exist, and each is served.
   void CheckLanes() {
-    const int lanes = switches_.classes - 1;
+    const int lanes = given_.classes - 1;
     const auto refuse_lane = [&](int lane) {
       Refuse("TL1819", fmt::format("virtual lane {} where there are {} for data", lane, lanes),
              fmt::format("lanes 0 to {}, or more of them", lanes - 1));
     };
-    for (const std::uint8_t lane : switches_.lane_of_class) {
+    for (const std::uint8_t lane : given_.lane_of_class) {
       if (lane >= lanes) refuse_lane(lane);
     }
-    if (!switches_.arbitration) return;
+    if (!given_.arbitration) return;
     std::vector<bool> served(8, false);
-    for (const auto* table : {&switches_.arbitration->high, &switches_.arbitration->low}) {
+    for (const auto* table : {&given_.arbitration->high, &given_.arbitration->low}) {
       for (const VlWeight& entry : *table) {
         if (entry.lane >= lanes) {
           refuse_lane(entry.lane);
@@ -163,8 +179,14 @@ class Checker {
   }
 
   void CheckEnds() {
-    const bool many_paths =
-        routing_ == RoutingPolicy::kSpray || routing_ == RoutingPolicy::kAdaptive;
+    const bool many_paths = PathChoiceOf(routing_) == PathChoice::kPacket;
+    if (transport_.policy.needs_telemetry && VirtualChannels(routing_, parameters_) > 2) {
+      Refuse("TL1815",
+             fmt::format("congestion control {} under {} routing, by which a packet may pass more "
+                         "switches than it has room for the telemetry of",
+                         transport_.policy.name, ToString(routing_)),
+             "another congestion control, or routing: minimal");
+    }
     if (many_paths && transport_.recovery == LossRecovery::kGoBackN) {
       Refuse("TL1807",
              fmt::format("{} routing lets packets overtake each other, and go-back-N takes every "
@@ -371,7 +393,10 @@ class Checker {
 
   const Fabric& fabric_;
   RoutingPolicy routing_;
-  const SwitchModel& switches_;
+  const RoutingParameters& parameters_;
+  const SwitchModel& given_;
+  ChannelCounts channels_;
+  SwitchModel switches_;  // with the virtual channels of each class
   const PacketTransport& transport_;
   bool cables_fail_;
   Bytes frame_;
@@ -385,8 +410,8 @@ class Checker {
 
 Diagnostics CheckPacketSettings(const Fabric& fabric, RoutingPolicy routing,
                                 const SwitchModel& switches, const PacketTransport& transport,
-                                bool cables_fail) {
-  return Checker(fabric, routing, switches, transport, cables_fail).Run();
+                                bool cables_fail, const RoutingParameters& parameters) {
+  return Checker(fabric, routing, switches, transport, cables_fail, parameters).Run();
 }
 
 }  // namespace trunkline

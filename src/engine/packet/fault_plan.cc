@@ -16,13 +16,16 @@ Fabric Detour::Rebuild(const Fabric& whole) {
   return RebuildFabric(whole, down_, rates, original_);
 }
 
-Detour::Detour(const Router& whole, std::vector<bool> down, bool hop_by_hop)
+Detour::Detour(const Router& whole, std::vector<bool> down, Forwarding forwarding)
     : down_(std::move(down)),
       fabric_(Rebuild(whole.fabric())),
       router_(fabric_, whole.options()),
       paths_(fabric_) {
-  if (!hop_by_hop) return;
-  ports_ = std::make_unique<PortTable>(fabric_, paths_, IndexSwitches(fabric_), original_);
+  if (forwarding == Forwarding::kGroups) {
+    groups_ = std::make_unique<GroupRoutes>(fabric_, original_);
+  } else if (forwarding != Forwarding::kSource) {
+    ports_ = std::make_unique<PortTable>(fabric_, paths_, IndexSwitches(fabric_), original_);
+  }
 }
 
 std::vector<std::uint32_t> Detour::FindPath(DeviceId source, DeviceId destination,
@@ -45,7 +48,7 @@ const FaultPlan::Move& FaultPlan::MoveBy(std::uint32_t queue_pair, std::uint32_t
 namespace {
 
 // The moments when routing moves; cables that are down together make one detour.
-void PlanEpochs(FaultPlan& plan, const Router& router, Time rerouting, bool hop_by_hop) {
+void PlanEpochs(FaultPlan& plan, const Router& router, Time rerouting, Forwarding forwarding) {
   std::map<std::vector<bool>, std::uint32_t> known;
   const std::vector<bool> whole(router.fabric().link_count(), false);
   known.emplace(whole, kNoIndex);
@@ -59,7 +62,7 @@ void PlanEpochs(FaultPlan& plan, const Router& router, Time rerouting, bool hop_
     }
     const auto [entry, is_new] =
         known.try_emplace(down, static_cast<std::uint32_t>(plan.detours.size()));
-    if (is_new) plan.detours.push_back(std::make_unique<Detour>(router, down, hop_by_hop));
+    if (is_new) plan.detours.push_back(std::make_unique<Detour>(router, down, forwarding));
     if (std::exchange(last, entry->second) == entry->second) continue;
     plan.epochs.push_back({at + rerouting, entry->second});
   }
@@ -79,8 +82,9 @@ void PlanFaults(Plant& plant, const Router& router, std::vector<CableChange> cha
     plant.health[i].rate = plant.details[i].wire.rate();
   }
   auto plan = std::make_shared<FaultPlan>();
+  plan->fabric = &router.fabric();
   plan->changes = std::move(changes);
-  if (rerouting) PlanEpochs(*plan, router, *rerouting, plant.forwarding != Forwarding::kSource);
+  if (rerouting) PlanEpochs(*plan, router, *rerouting, plant.forwarding);
   plant.faults = std::move(plan);
 }
 
@@ -119,7 +123,7 @@ void PlanMoves(Plant& plant, std::uint32_t index, std::span<const std::uint32_t>
                 .hops = static_cast<std::uint32_t>(path.size()),
                 .base_rtt = RoundTripOf(plant, path)};
         if (source_routed) {
-          plant.path_links.insert(plant.path_links.end(), path.begin(), path.end());
+          AppendPath(plant, *plan.fabric, path);
         } else {
           Destination& to = over.destinations[index] = plant.destinations[index];
           to.group = over.paths().destination(destination);

@@ -19,7 +19,7 @@ namespace trunkline {
 class Detour {
  public:
   // `down` is by link.
-  Detour(const Router& whole, std::vector<bool> down, bool hop_by_hop);
+  Detour(const Router& whole, std::vector<bool> down, Forwarding forwarding);
 
   [[nodiscard]] bool down(std::uint32_t link) const { return down_[link]; }
   // The network links from one attached device to another; empty when none lead there.
@@ -27,6 +27,7 @@ class Detour {
                                                     std::uint64_t flow) const;
   [[nodiscard]] const NetworkPaths& paths() const { return paths_; }
   [[nodiscard]] const PortTable* ports() const { return ports_.get(); }
+  [[nodiscard]] const GroupRoutes* groups() const { return groups_.get(); }
 
   std::vector<Destination> destinations;  // by queue pair; not for kSource
 
@@ -39,6 +40,7 @@ class Detour {
   Router router_;
   NetworkPaths paths_;
   std::unique_ptr<PortTable> ports_;
+  std::unique_ptr<GroupRoutes> groups_;
 };
 
 // What happens to cables during a run, and to routing thereafter.
@@ -57,6 +59,7 @@ struct FaultPlan {
     Time base_rtt;
   };
 
+  const Fabric* fabric = nullptr;    // whole
   std::vector<CableChange> changes;  // kFault's entities …
   std::vector<Epoch> epochs;         // … and these after them: epoch 1 is the first
   std::vector<std::unique_ptr<Detour>> detours;

@@ -47,7 +47,9 @@ struct alignas(64) Packet {
   std::uint16_t marked = 0;    // ACK: of the packets it acknowledges
   // ACK, beyond the packets before `psn`: of those from psn + ahead on, which have arrived.
   std::uint16_t ahead = 0;
-  std::uint32_t times_down = 0;  // of the cable that it is on, before it left
+  std::uint16_t times_down = 0;    // of the cable that it is on, before it left (modulo 2^16)
+  std::uint8_t ingress_class = 0;  // the class that it came in by
+  std::uint8_t stage = 0;          // of its route: see shard_guiding.h
   std::uint64_t arrived = 0;
 };
 static_assert(sizeof(Packet) == 64);

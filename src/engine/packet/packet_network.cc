@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/packet/fault_plan.h"
+#include "fabric/routing/virtual_channels.h"
 #include "trunkline/base/check.h"
 #include "trunkline/base/random.h"
 
@@ -21,7 +22,8 @@ void AddSwitches(const Fabric& fabric, const std::vector<std::uint32_t>& index, 
       plant.switch_ports.push_back(static_cast<std::uint32_t>(Index(link)));
       ++at.port_count;
     }
-    at.multiplier = static_cast<std::uint32_t>(Mix64(plant.seed ^ plant.switches.size())) | 1U;
+    const std::uint64_t salt = plant.routing.seed_per_switch ? plant.switches.size() : 0;
+    at.multiplier = static_cast<std::uint32_t>(Mix64(plant.seed ^ salt)) | 1U;
     at.pool = SharedPool(fabric, DeviceId(i), plant.switches_model, frame);
     plant.switches.push_back(at);
   }
@@ -90,18 +92,74 @@ Bytes LaneBuffer(const Fabric& fabric, LinkId link, const SwitchModel& switches,
   return std::max(kLeast, CreditLoop(fabric, link, frame));
 }
 
-Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchModel& switches,
-                 const PacketTransport& transport) {
-  const Fabric& fabric = router.fabric();
-  Plant plant;
-  plant.switches_model = switches;
-  plant.transport = transport;
-  plant.seed = router.options().seed;
-  plant.can_lose = switches.loss_control == LossControl::kLossy || switches.frame_loss > 0;
-  switch (router.options().policy) {
-    case RoutingPolicy::kEcmp:
-    case RoutingPolicy::kStatic:
-      plant.forwarding = Forwarding::kSource;
+SwitchModel WithChannels(const SwitchModel& switches, const ChannelCounts& channels) {
+  SwitchModel lanes = switches;
+  const int data = switches.classes - 1;
+  lanes.classes = static_cast<std::uint8_t>(data * channels.data + channels.control);
+  if (channels.data == 1) return lanes;
+  const auto times = [&](auto&& values, auto of_channel) {
+    std::decay_t<decltype(values)> all;
+    for (const auto& value : values) {
+      for (std::uint8_t c = 0; c < channels.data; ++c) all.push_back(of_channel(value, c));
+    }
+    return all;
+  };
+  lanes.weights = times(switches.weights, [](std::uint8_t weight, std::uint8_t) { return weight; });
+  if (lanes.lane_of_class.empty()) {
+    for (int c = 0; c < data; ++c) lanes.lane_of_class.push_back(static_cast<std::uint8_t>(c));
+  }
+  for (std::uint8_t& lane : lanes.lane_of_class) {
+    lane = static_cast<std::uint8_t>(lane * channels.data);
+  }
+  if (!lanes.arbitration) return lanes;
+  for (auto* table : {&lanes.arbitration->high, &lanes.arbitration->low}) {
+    *table = times(*table, [&](const VlWeight& entry, std::uint8_t c) {
+      return VlWeight{static_cast<std::uint8_t>(entry.lane * channels.data + c), entry.weight};
+    });
+  }
+  return lanes;
+}
+
+ChannelCounts ChannelsOf(RoutingPolicy policy, const RoutingParameters& parameters,
+                         const SwitchModel& switches) {
+  const bool credits = switches.loss_control == LossControl::kCredits;
+  if (!parameters.virtual_channels.value_or(credits)) return {};
+  const std::uint32_t data = VirtualChannels(policy, parameters);
+  // Acknowledgements take minimal paths, whatever data does.
+  return {static_cast<std::uint8_t>(data), static_cast<std::uint8_t>(std::min(data, 2U))};
+}
+
+namespace {
+
+// Cables between groups, and how often news of their queues goes round: as fast as the shortest
+// cable between switches.
+QueueNews MakeNews(const Fabric& fabric) {
+  QueueNews news;
+  Time shortest = Time::Max();
+  news.place.resize(fabric.link_count(), kNoIndex);
+  for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+    const Link& link = fabric.link(LinkId(i));
+    const Device& from = fabric.device(link.from);
+    const Device& to = fabric.device(link.to);
+    if (from.kind != DeviceKind::kSwitch || to.kind != DeviceKind::kSwitch) continue;
+    shortest = std::min(shortest, link.latency);
+    if (from.group == to.group) continue;
+    news.place[i] = static_cast<std::uint32_t>(news.watched.size());
+    news.watched.push_back(static_cast<std::uint32_t>(i));
+  }
+  for (auto& queued : news.queued) queued.resize(news.watched.size(), 0);
+  news.period = news.watched.empty() ? 0 : std::max<std::int64_t>(1, shortest.ps());
+  return news;
+}
+
+void SetForwarding(const Router& router, Plant& plant) {
+  const RouterOptions& options = router.options();
+  plant.policy = options.policy;
+  plant.routing = options.parameters;
+  switch (options.policy) {
+    case RoutingPolicy::kFlowlet:
+      plant.forwarding = Forwarding::kSpray;
+      plant.flowlet_gap = options.parameters.flowlet_gap.ps();
       break;
     case RoutingPolicy::kSpray:
       plant.forwarding = Forwarding::kSpray;
@@ -109,7 +167,35 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
     case RoutingPolicy::kAdaptive:
       plant.forwarding = Forwarding::kAdaptive;
       break;
+    case RoutingPolicy::kValiant:
+    case RoutingPolicy::kUgalL:
+    case RoutingPolicy::kUgalG:
+    case RoutingPolicy::kPar:
+    case RoutingPolicy::kDragonflyPlus:
+      plant.forwarding = Forwarding::kGroups;
+      break;
+    default:  // flows keep to one path, which their senders know
+      plant.forwarding = Forwarding::kSource;
+      break;
   }
+}
+
+}  // namespace
+
+Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchModel& given,
+                 const PacketTransport& transport) {
+  const Fabric& fabric = router.fabric();
+  Plant plant;
+  const ChannelCounts channels =
+      ChannelsOf(router.options().policy, router.options().parameters, given);
+  const SwitchModel switches = WithChannels(given, channels);
+  plant.switches_model = switches;
+  plant.channels = channels.data;
+  plant.control_channels = channels.control;
+  plant.transport = transport;
+  plant.seed = router.options().seed;
+  plant.can_lose = switches.loss_control == LossControl::kLossy || switches.frame_loss > 0;
+  SetForwarding(router, plant);
   const std::vector<std::uint32_t> switch_of_device = IndexSwitches(fabric);
   const std::size_t links = fabric.link_count();
   plant.cables.resize(links);
@@ -152,7 +238,10 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
     }
   }
   AddSwitches(fabric, switch_of_device, frame, plant);
-  if (plant.forwarding != Forwarding::kSource) {
+  if (plant.forwarding == Forwarding::kGroups) {
+    plant.groups = std::make_unique<GroupRoutes>(fabric);
+    if (plant.policy == RoutingPolicy::kUgalG) plant.news = MakeNews(fabric);
+  } else if (plant.forwarding != Forwarding::kSource) {
     plant.port_table = std::make_unique<PortTable>(fabric, paths, switch_of_device);
   }
   return plant;
@@ -184,6 +273,21 @@ Time RoundTripOf(const Plant& plant, std::span<const std::uint32_t> links) {
                              wire.Duration(frame) + wire.Duration(ack));
   }
   return sum;
+}
+
+void AppendPath(Plant& plant, const Fabric& fabric, std::span<const std::uint32_t> links) {
+  plant.path_links.insert(plant.path_links.end(), links.begin(), links.end());
+  if (plant.channels == 1) return;
+  std::vector<LinkId> there;
+  for (const std::uint32_t link : links) there.push_back(LinkId(link));
+  const std::vector<std::uint8_t> along = ChannelsOfPath(fabric, there);
+  std::vector<LinkId> back;
+  for (const LinkId link : there) back.insert(back.begin(), fabric.reverse(link));
+  const std::vector<std::uint8_t> against = ChannelsOfPath(fabric, back);
+  for (std::size_t i = 0; i < along.size(); ++i) {
+    plant.path_channels.push_back(
+        static_cast<std::uint8_t>(along[i] | against[along.size() - 1 - i] << 4));
+  }
 }
 
 namespace {
@@ -249,7 +353,7 @@ Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& ro
   }
   sender.link = links.front();
   if (plant.forwarding == Forwarding::kSource) {
-    plant.path_links.insert(plant.path_links.end(), links.begin(), links.end());
+    AppendPath(plant, router.fabric(), links);
   } else {
     plant.destinations[index] =
         DestinationOf(plant, router.fabric(), paths, source, destination, links);

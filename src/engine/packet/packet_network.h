@@ -17,6 +17,19 @@ namespace trunkline {
 [[nodiscard]] Plant BuildPlant(const Router& router, const NetworkPaths& paths,
                                const SwitchModel& switches, const PacketTransport& transport);
 
+// Virtual channels of every data class and of the control class.
+struct ChannelCounts {
+  std::uint8_t data = 1;
+  std::uint8_t control = 1;
+};
+[[nodiscard]] ChannelCounts ChannelsOf(RoutingPolicy policy, const RoutingParameters& parameters,
+                                       const SwitchModel& switches);
+// A switch model whose classes are the virtual channels of its own, class by class.
+[[nodiscard]] SwitchModel WithChannels(const SwitchModel& switches, const ChannelCounts& channels);
+
+// Adds a path for kSource, with the virtual channels along it and back.
+void AppendPath(Plant& plant, const Fabric& fabric, std::span<const std::uint32_t> links);
+
 // Makes place for queue pairs [0, count), beside those there are, to be set up before each is used.
 void ReserveQueuePairs(Plant& plant, std::uint32_t count);
 

@@ -14,7 +14,9 @@
 #include "engine/packet/psn_set.h"
 #include "engine/packet/vl_arbiter.h"
 #include "engine/packet/wire_clock.h"
+#include "fabric/routing/group_routes.h"
 #include "trunkline/engine/packet.h"
+#include "trunkline/fabric/route.h"
 #include "trunkline/fabric/switch_model.h"
 #include "trunkline/transport/congestion_control.h"
 #include "trunkline/transport/packet_transport.h"
@@ -276,7 +278,17 @@ struct Destination {
 //   kSource    not at all: the sender chose the whole path
 //   kSpray     by the packet's entropy, which differs from packet to packet
 //   kAdaptive  the shortest queue
-enum class Forwarding : std::uint8_t { kSource, kSpray, kAdaptive };
+//   kGroups    by the groups of a dragonfly (shard_guiding.h)
+enum class Forwarding : std::uint8_t { kSource, kSpray, kAdaptive, kGroups };
+
+// How long the queues of cables between groups were a while ago, for routing that every router
+// bases on them: two slots, of which one is read while the other is written.
+struct QueueNews {
+  std::int64_t period = 0;                           // between two writes; 0: nobody reads
+  std::vector<std::uint32_t> watched;                // links
+  std::vector<std::uint32_t> place;                  // by link: in `watched`
+  std::array<std::vector<std::uint32_t>, 2> queued;  // by place, bytes
+};
 
 // A NIC port and the queue pairs that send by it.
 struct Nic {
@@ -319,13 +331,24 @@ struct Plant {
   std::vector<Switch> switches;
   std::vector<std::uint32_t> switch_ports;
   std::vector<Nic> nics;
-  std::unique_ptr<PortTable> port_table;  // not for kSource
+  std::unique_ptr<PortTable> port_table;  // kSpray, kAdaptive
+  std::unique_ptr<GroupRoutes> groups;    // kGroups
+  QueueNews news;
+
+  RoutingPolicy policy = RoutingPolicy::kEcmp;
+  RoutingParameters routing;
+  std::int64_t flowlet_gap = 0;       // 0: packets, or whole flows, choose paths
+  std::uint8_t channels = 1;          // virtual channels of each data class
+  std::uint8_t control_channels = 1;  // and of the control class
 
   std::vector<Core> cores;                     // [NIC x cores + core]; SocketModel only, as are …
   std::vector<SendSocket> send_sockets;        // … by queue pair
   std::vector<ReceiveSocket> receive_sockets;  // … by queue pair
 
   std::vector<std::uint32_t> path_links;
+  // By place in path_links: the virtual channel of packets along the path, and in the high four
+  // bits of those against it. Empty where there is one.
+  std::vector<std::uint8_t> path_channels;
   std::vector<Sender> senders;
   std::vector<Receiver> receivers;
   std::vector<PathView> paths;            // by queue pair
@@ -360,8 +383,9 @@ struct Plant {
   [[nodiscard]] bool IsDown(const Port& port) const {
     return (port.paused >> control_class() & 1) != 0;
   }
+  // The first of the control class's virtual channels.
   [[nodiscard]] std::uint8_t control_class() const {
-    return static_cast<std::uint8_t>(switches_model.classes - 1);
+    return static_cast<std::uint8_t>(switches_model.classes - control_channels);
   }
 };
 

@@ -8,6 +8,7 @@
 #include "engine/packet/shard_crossing.h"
 #include "engine/packet/shard_faults.h"
 #include "engine/packet/shard_forwarding.h"
+#include "engine/packet/shard_guiding.h"
 #include "engine/packet/shard_pausing.h"
 #include "engine/packet/shard_receiving.h"
 #include "engine/packet/shard_recovery.h"
@@ -125,7 +126,7 @@ std::uint32_t Shard<Queue, kFused>::PrefetchPorts(const PacketEvent& event) {
   }
   if (ingress_ != nullptr) __builtin_prefetch(&ingress_[QueueOf(link, packet.traffic_class)], 1);
   __builtin_prefetch(&switches_[at], 1);
-  if (packet.kind >= PacketKind::kPause || plant_.forwarding == Forwarding::kAdaptive) {
+  if (packet.kind >= PacketKind::kPause || plant_.forwarding >= Forwarding::kAdaptive) {
     return kNoIndex;
   }
   const std::uint32_t out = PeekNextLink(packet, at);

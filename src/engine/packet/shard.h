@@ -57,6 +57,7 @@ class Shard {
       : plant_(plant),
         application_(application),
         port_table_(plant.port_table.get()),
+        groups_(plant.groups.get()),
         destinations_(&plant.destinations),
         queue_(bucket, horizon),
         ports_(plant.ports.data()),
@@ -71,7 +72,7 @@ class Shard {
         message_overhead_(plant.transport.message_overhead.ps()),
         reconsider_(plant.transport.policy.reconsider.ps()),
         loss_distance_(plant.transport.loss_distance.value_or(
-            plant.forwarding == Forwarding::kSource ? 1 : kNoIndex)),
+            plant.forwarding == Forwarding::kSource || plant.flowlet_gap != 0 ? 1 : kNoIndex)),
         any_order_(plant.transport.recovery == LossRecovery::kSelectiveRepeat),
         gaps_tell_(any_order_ && plant.can_lose && loss_distance_ != kNoIndex),
         faulty_(plant.faults != nullptr),
@@ -80,6 +81,9 @@ class Shard {
                         ? -1
                         : plant.LeastMarkedQueue()),
         source_routed_(plant.forwarding == Forwarding::kSource),
+        guided_(plant.groups != nullptr || plant.channels > 1),
+        grades_(plant.routing.style == AdaptiveStyle::kEthernet),
+        flowlet_gap_(plant.flowlet_gap),
         large_(plant.large()),
         lossy_(plant.switches_model.loss_control == LossControl::kLossy),
         credits_(!plant.lanes.empty()),
@@ -129,6 +133,10 @@ class Shard {
   // Has every port send what it sends before `limit`, so that counters and queues can be read as of
   // then. REQUIRES: Run(limit, …) has handled all events before.
   void CatchUpTo(Time limit);
+
+  // Writes what waits at this shard's watched ports as of `now` into a slot of Plant::news, and
+  // reads `read` from now on. REQUIRES: all events before have been handled.
+  void Publish(Time now, std::uint32_t write, std::uint32_t read);
 
   // --- One of several shards, which run side by side in windows no longer than a cut cable's
   // delay.
@@ -245,6 +253,23 @@ class Shard {
                                        std::uint32_t at) const;
   [[nodiscard]] std::uint32_t Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
                                      std::uint32_t entropy);
+  // shard_guiding.h: routes that depend on where a packet has been.
+  std::uint32_t Guide(Packet& packet, std::uint32_t at);
+  std::uint32_t GuideByPath(Packet& packet, std::uint32_t at);
+  std::uint32_t GuideByGroups(Packet& packet, std::uint32_t at);
+  void MoveTo(Packet& packet, std::uint32_t channel);
+  bool TurnsOff(Packet& packet, std::uint32_t at, const GroupRoutes::Goal& home);
+  [[nodiscard]] bool PrefersDetour(std::uint32_t at, const GroupRoutes::Goal& via,
+                                   const GroupRoutes::Goal& home);
+  [[nodiscard]] GroupRoutes::Goal GoalOf(std::uint32_t index) const;
+  struct Choice {
+    std::uint32_t link = kNoIndex;
+    std::int64_t queued = INT64_MAX;
+  };
+  [[nodiscard]] Choice LeastQueued(std::uint32_t at, const GroupRoutes::Goal& goal,
+                                   std::uint32_t turn);
+  [[nodiscard]] std::int64_t NewsOfGateways(std::uint32_t at, const GroupRoutes::Goal& goal) const;
+
   void Observe(const Port& port, std::uint32_t link, std::uint32_t id);
   void Mark(const Port& port, std::uint32_t link, Packet& packet);
   void StartTelemetry(std::uint32_t id);
@@ -323,6 +348,7 @@ class Shard {
   [[nodiscard]] Frame NextFrame(const Sender& sender) const;
   void Send(std::uint32_t index, std::uint32_t link, const Frame& frame);
   std::uint32_t Entropy(std::uint32_t index);
+  std::uint32_t Flowlet(std::uint32_t index);
   void Ready(std::uint32_t index);
   std::int64_t Line(Nic& nic, std::uint32_t index, std::int64_t idle);
   void Pace(Sender& sender) const;
@@ -398,6 +424,7 @@ class Shard {
   std::uint16_t id_ = 0;
   std::uint32_t epoch_ = 0;  // of routing: see FaultPlan
   const PortTable* port_table_;
+  const GroupRoutes* groups_;
   const std::vector<Destination>* destinations_;
   std::vector<Outbox> outboxes_;  // by shard; empty when this one is alone
   std::vector<Notice> notices_;
@@ -434,7 +461,12 @@ class Shard {
   bool faulty_;                    // something may happen to cables
   std::int64_t unobserved_;        // bytes that may wait behind a packet before Observe is due
   bool source_routed_;
-  bool large_;  // memory, rather than instructions, is what a hop costs
+  bool guided_;                             // where packets go is for Guide to say
+  bool grades_;                             // adaptive routing compares queues coarsely
+  std::int64_t flowlet_gap_;                // 0: no flowlets
+  std::vector<std::int64_t> flowlet_sent_;  // by queue pair: when it sent last
+  std::uint32_t news_ = 0;                  // the slot of Plant::news that is read
+  bool large_;                              // memory, rather than instructions, is what a hop costs
   bool lossy_;
   bool credits_;
   bool cut_through_;

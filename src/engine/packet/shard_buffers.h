@@ -39,10 +39,10 @@ template <typename Queue, bool kFused>
 inline bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t id,
                                                std::uint32_t out) {
   const Packet& packet = packets_[id];
-  Ingress& ingress = ingress_[QueueOf(link, packet.traffic_class)];
+  Ingress& ingress = ingress_[QueueOf(link, packet.ingress_class)];
   Switch& at = switches_[to_switch_[link]];
   // Control packets are few and never paused: they may use all of the pool.
-  const bool fits = packet.traffic_class == control_ ? at.used + packet.wire <= at.pool
+  const bool fits = packet.traffic_class >= control_ ? at.used + packet.wire <= at.pool
                                                      : Fits(at, ingress, packet.wire);
   if (!fits) [[unlikely]]
     return AdmitFull(link, id, out);
@@ -54,9 +54,9 @@ inline bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::AdmitFull(std::uint32_t link, std::uint32_t id, std::uint32_t out) {
   const Packet& packet = packets_[id];
-  Ingress& ingress = ingress_[QueueOf(link, packet.traffic_class)];
+  Ingress& ingress = ingress_[QueueOf(link, packet.ingress_class)];
   Switch& at = switches_[to_switch_[link]];
-  const bool control = packet.traffic_class == control_;
+  const bool control = packet.traffic_class >= control_;
   if (kFused && !at.exact && !control) {
     Settle(at);
     if (Fits(at, ingress, packet.wire)) {
@@ -75,9 +75,9 @@ bool Shard<Queue, kFused>::AdmitFull(std::uint32_t link, std::uint32_t id, std::
     ++at.paused;
     BeExact(at);
     // Whoever pauses did so for a packet to this output: over many, they show who held the room.
-    pause_causes_[{plant_.QueueOf(link, packet.traffic_class),
+    pause_causes_[{plant_.QueueOf(link, packet.ingress_class),
                    plant_.QueueOf(out, packet.traffic_class)}] += packet.wire;
-    SendPause(link, packet.traffic_class, true);
+    SendPause(link, packet.ingress_class, true);
   }
   return true;
 }
@@ -87,7 +87,7 @@ inline bool Shard<Queue, kFused>::FitsLossy(const Switch& at, const Port& port,
                                             const Packet& packet) const {
   if (at.used + packet.wire > at.pool) return false;
   // Control packets are few: they may use all of the pool.
-  return packet.traffic_class == control_ ||
+  return packet.traffic_class >= control_ ||
          (port.queued_bytes + packet.wire <= queue_limit_ &&
           static_cast<double>(port.queued_bytes) <=
               egress_alpha_ * static_cast<double>(at.pool - at.used - packet.wire));
@@ -234,9 +234,9 @@ void Shard<Queue, kFused>::ReturnCredit(const Packet& packet, std::uint32_t link
   const std::int64_t known = time + cables_[link].latency;
   const std::uint32_t bytes = Credits(packet.wire);
   if (const std::uint16_t sender = cables_[link].from_shard; sender != id_) {
-    outboxes_[sender].credits.push_back({known, link, bytes, packet.traffic_class});
+    outboxes_[sender].credits.push_back({known, link, bytes, packet.ingress_class});
   } else {
-    NoteReturn(link, packet.traffic_class, bytes, known);
+    NoteReturn(link, packet.ingress_class, bytes, known);
   }
 }
 

@@ -87,7 +87,7 @@ void Shard<Queue, kFused>::GoDown(std::uint32_t link) {
     while (id != PacketPool::kNone) {
       const Packet& packet = packets_[id];
       const std::uint32_t next = packet.next;
-      const Charge held{packet.ingress, packet.wire, packet.traffic_class};
+      const Charge held{packet.ingress, packet.wire, packet.ingress_class};
       const bool charged = port.at_switch != kNoIndex && packet.kind < PacketKind::kPause;
       if (charged && credits_) ReturnCredit(packet, packet.ingress, std::max(now_, packet.ready));
       ++counters_.fault_drops;
@@ -127,7 +127,7 @@ void Shard<Queue, kFused>::ChangeReceiving(std::uint32_t link, const CableChange
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::WasCutOff(std::uint32_t link, const Packet& packet) const {
   const LinkHealth& health = plant_.health[link];
-  const std::uint32_t since = health.heard_down - packet.times_down;
+  const auto since = static_cast<std::uint16_t>(health.heard_down - packet.times_down);
   if (since == 0) return false;
   // It may have been inside the switch already.
   const std::int64_t last_bit = packet.ready - (cables_[link].delay - cables_[link].latency);
@@ -169,6 +169,7 @@ void Shard<Queue, kFused>::MoveRoutes(std::uint32_t epoch) {
   epoch_ = epoch;
   const std::uint32_t detour = plan.epochs[epoch - 1].detour;
   port_table_ = detour == kNoIndex ? plant_.port_table.get() : plan.detours[detour]->ports();
+  groups_ = detour == kNoIndex ? plant_.groups.get() : plan.detours[detour]->groups();
   destinations_ = detour == kNoIndex ? &plant_.destinations : &plan.detours[detour]->destinations;
   for (std::uint32_t i = 0; i < plan.moves.size(); ++i) {
     if (plan.moves[i].empty() || cables_[plan.moves[i].front().link].from_shard != id_) continue;

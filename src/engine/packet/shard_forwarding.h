@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+
 #include "engine/packet/shard.h"
 #include "trunkline/base/random.h"
 
@@ -33,6 +35,7 @@ template <typename Queue, bool kFused>
 inline void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
   CatchUp(link);
   Packet& packet = packets_[id];
+  packet.ingress_class = packet.traffic_class;
   if ((faulty_ || (packet.flags & Packet::kSpoilt) != 0) && IsLost(link, packet)) [[unlikely]] {
     LoseOnCable(link, id);
     return;
@@ -47,8 +50,8 @@ inline void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id
     packets_.Give(id);
     return;
   }
-  const std::uint32_t out = NextLink(packet, at, packet.next);
   packet.ingress = link;
+  const std::uint32_t out = NextLink(packet, at, packet.next);
   if (faulty_ && (out == kNoIndex || plant_.IsDown(ports_[out]))) [[unlikely]] {
     ++counters_.fault_drops;
     LoseOnCable(link, id);
@@ -170,6 +173,9 @@ void Shard<Queue, kFused>::Serve(std::uint32_t link) {
 // Sends the first packet of the class whose turn it is; control goes first.
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::ServeQueues(std::uint32_t link) {
+  for (std::uint32_t lane = classes_ - 1U; lane > control_; --lane) {
+    if (ServeClass(link, lane)) return true;
+  }
   return ServeClass(link, control_) || (control_ == 1 ? ServeClass(link, 0) : ServeData(link));
 }
 
@@ -219,7 +225,7 @@ bool Shard<Queue, kFused>::ServeArbitrated(std::uint32_t link) {
   const Port& port = ports_[link];
   const VlArbitration& tables = *plant_.switches_model.arbitration;
   VlArbiter& arbiter = plant_.arbiters[link];
-  auto ready = static_cast<std::uint8_t>(port.waiting & ~port.paused & ~(1U << control_));
+  auto ready = static_cast<std::uint8_t>(port.waiting & ~port.paused & ((1U << control_) - 1));
   while (const auto lane = arbiter.Pick(tables, ready)) {
     const std::int64_t before = port.wire_bytes;
     if (ServeClass(link, *lane)) {
@@ -254,7 +260,7 @@ inline void Shard<Queue, kFused>::TransmitBy(Port& port, std::uint32_t link, Pac
   ++hops_[static_cast<std::size_t>(packet.kind)];
   if (port.at_switch != kNoIndex && packet.kind < PacketKind::kPause) {
     if (!credits_) [[likely]] {
-      port.held = {packet.ingress, packet.wire, packet.traffic_class};
+      port.held = {packet.ingress, packet.wire, packet.ingress_class};
       if (kFused && switches_[port.at_switch].exact) [[unlikely]]
         SetWake(link, end);
     } else {
@@ -293,7 +299,7 @@ inline void Shard<Queue, kFused>::Launch(const Port& port, std::uint32_t link, P
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Observe(const Port& port, std::uint32_t link, std::uint32_t id) {
   Packet& packet = packets_[id];
-  if (faulty_) packet.times_down = plant_.health[link].times_down;
+  if (faulty_) packet.times_down = static_cast<std::uint16_t>(plant_.health[link].times_down);
   const double loss = SpoilChance(link, packet.wire);
   if (loss > 0 && packet.kind < PacketKind::kPause &&
       ToUnit(Draw(plant_.seed, ~std::uint64_t{link}, port.packets)) < loss) {
@@ -368,6 +374,8 @@ std::uint32_t Shard<Queue, kFused>::HomeLink(const Destination& to, bool backwar
 template <typename Queue, bool kFused>
 inline std::uint32_t Shard<Queue, kFused>::NextLink(Packet& packet, std::uint32_t at,
                                                     std::uint32_t known) {
+  if (guided_) [[unlikely]]
+    return Guide(packet, at);
   const std::uint32_t link = known != PacketPool::kNone ? known : PeekNextLink(packet, at);
   const bool back = source_routed_ && (packet.flags & Packet::kBackward) != 0;
   packet.hop = static_cast<std::uint8_t>(back ? packet.hop - 1 : packet.hop + 1);
@@ -387,8 +395,9 @@ std::uint32_t Shard<Queue, kFused>::Choose(std::span<const std::uint32_t> ports,
     const std::uint32_t link = ports[(first + i) % ports.size()];
     CatchUp(link);
     const Port& port = ports_[link];
-    const std::int64_t queued = port.queued_bytes + (port.busy_until > now_ ? 1 : 0) +
-                                ((port.paused & 1) != 0 ? std::int64_t{1} << 32 : 0);
+    std::int64_t queued = port.queued_bytes + (port.busy_until > now_ ? 1 : 0);
+    if (grades_) queued = std::bit_width(static_cast<std::uint64_t>(queued / frame_));
+    if ((port.paused & 1) != 0) queued += std::int64_t{1} << 32;
     if (queued >= least) continue;
     least = queued;
     best = link;

@@ -157,7 +157,8 @@ void Shard<Queue, kFused>::ListWaits(Time at, std::vector<Wait>& waits) const {
       for (std::uint32_t id = plant_.queues[queue].head; id != PacketPool::kNone;
            id = packets_[id].next) {
         if (packets_[id].kind >= PacketKind::kPause) continue;
-        const Wait wait{plant_.QueueOf(packets_[id].ingress, c), queue};
+        const Packet& packet = packets_[id];
+        const Wait wait{plant_.QueueOf(packet.ingress, packet.ingress_class), queue};
         if (waits.empty() || !(waits.back() == wait)) waits.push_back(wait);
       }
     }

@@ -173,6 +173,7 @@ void Shard<Queue, kFused>::SendControl(std::uint32_t out, std::uint32_t id) {
   Packet& packet = packets_[id];
   packet.wire = static_cast<std::uint16_t>(plant_.transport.ack_bytes.count());
   packet.traffic_class = control_;
+  packet.stage = 0;
   packet.ready = now_;
   if (faulty_ && plant_.IsDown(ports_[out])) {
     ++counters_.fault_drops;

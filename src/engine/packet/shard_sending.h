@@ -233,12 +233,24 @@ template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::Entropy(std::uint32_t index) {
   Sender& sender = plant_.senders[index];
   const auto own = static_cast<std::uint32_t>(Mix64(index));
-  if (plant_.transport.path_selection == PathSelection::kOblivious) return own + sender.entropy++;
+  if (flowlet_gap_ != 0) return own + Flowlet(index);
+  if (plant_.transport.path_selection == PathSelection::kOblivious || groups_ != nullptr) {
+    return own + sender.entropy++;
+  }
   if (sender.chooser == kNoIndex) {
     sender.chooser = static_cast<std::uint32_t>(choosers_.size());
     choosers_.emplace_back(HashCombine(plant_.seed, index));
   }
   return (own & ~(PathChooser::kEntropies - 1)) | choosers_[sender.chooser].Next();
+}
+
+// The number of the flowlet that a queue pair's next packet is of.
+template <typename Queue, bool kFused>
+std::uint32_t Shard<Queue, kFused>::Flowlet(std::uint32_t index) {
+  if (index >= flowlet_sent_.size()) flowlet_sent_.resize(plant_.senders.size(), 0);
+  const std::int64_t last = std::exchange(flowlet_sent_[index], now_);
+  std::uint32_t& flowlet = plant_.senders[index].entropy;
+  return now_ - last > flowlet_gap_ ? ++flowlet : flowlet;
 }
 
 template <typename Queue, bool kFused>
@@ -256,6 +268,7 @@ void Shard<Queue, kFused>::Send(std::uint32_t index, std::uint32_t link, const F
   packet.flags = static_cast<std::uint8_t>((frame.last ? Packet::kLast : 0) |
                                            (frame.again ? Packet::kAgain : 0));
   packet.hop = 1;
+  packet.stage = 0;
   packet.marked = 0;
   packet.sent = now_;
   packet.path = plant_.forwarding == Forwarding::kSource ? sender.path : Entropy(index);

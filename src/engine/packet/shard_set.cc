@@ -45,6 +45,7 @@ ShardSet::ShardSet(Plant& plant, const Fabric& fabric, std::uint32_t threads)
 void ShardSet::Start(const std::vector<PacketApplication*>& applications) {
   QueueShape shape = ShapeOf(plant_);
   shape.bucket = shape.bucket * count_;
+  readings_.resize(count_);
   for (std::uint32_t i = 0; i < count_; ++i) {
     shards_.push_back(
         std::make_unique<Kernel>(plant_, *applications[i], shape.bucket, shape.horizon));
@@ -64,7 +65,27 @@ void ShardSet::Run(Time until, const std::function<bool()>& stop) {
   for (const auto& shard : shards_) shard->CatchUpTo(end_);
 }
 
+// Where queues are news, windows end with the news' periods: what is read in one was written before
+// it began, whoever runs beside whom. Returns the window's end.
+Time ShardSet::Publish(Kernel& shard, Time begin, Time end, Reading& reading,
+                       const std::function<void()>& meet) const {
+  const std::int64_t period = begin.ps() / plant_.news.period;
+  if (period != reading.period) {
+    // As of the period before last; nothing has happened since where periods were skipped.
+    const std::uint32_t write = 1 - reading.written;
+    shard.Publish(Time::Picoseconds(period * plant_.news.period), write,
+                  period > reading.period + 1 ? write : reading.written);
+    reading = {period, write};
+    meet();
+  }
+  return std::min(end, Time::Picoseconds((period + 1) * plant_.news.period));
+}
+
 void ShardSet::RunAlone(Time until, const std::function<bool()>& stop) {
+  if (plant_.news.period != 0) {
+    RunTogether(until, stop);
+    return;
+  }
   while (!stop()) {
     if (shards_[0]->Run(until, kEventsBetweenLooks) == 0) return;
   }
@@ -76,14 +97,18 @@ void ShardSet::RunTogether(Time until, const std::function<bool()>& stop) {
   bool stopped = false;
   const auto work = [&](std::uint32_t self) {
     Kernel& shard = *shards_[self];
+    Reading& reading = readings_[self];
     for (std::uint64_t window = 0;; ++window) {
       next[self] = shard.next_time();
       if (self == 0 && window % kWindowsBetweenLooks == 0) stopped = stop();
       meeting.Wait();
       const Time begin = *std::ranges::min_element(next);
       if (stopped || begin >= until) return;
-      const Time end =
+      Time end =
           std::min(until, begin > Time::Horizon() - lookahead_ ? Time::Max() : begin + lookahead_);
+      if (plant_.news.period != 0) {
+        end = Publish(shard, begin, end, reading, [&] { meeting.Wait(); });
+      }
       shard.Run(end, UINT64_MAX);
       meeting.Wait();
       for (std::uint32_t other = 0; other < count_; ++other) {

@@ -50,6 +50,13 @@ class ShardSet {
   [[nodiscard]] Time end() const { return end_; }
 
  private:
+  // Which news of queues a shard reads.
+  struct Reading {
+    std::int64_t period = -1;
+    std::uint32_t written = 0;  // the slot written last
+  };
+  [[nodiscard]] Time Publish(Kernel& shard, Time begin, Time end, Reading& reading,
+                             const std::function<void()>& meet) const;
   void RunAlone(Time until, const std::function<bool()>& stop);
   void RunTogether(Time until, const std::function<bool()>& stop);
 
@@ -59,6 +66,7 @@ class ShardSet {
   Time lookahead_ = Time::Max();
   Time end_;
   std::vector<std::unique_ptr<Kernel>> shards_;
+  std::vector<Reading> readings_;  // by shard
 };
 
 }  // namespace trunkline

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "fabric/routing/policy.h"
 #include "trunkline/fabric/analysis.h"
 
 namespace trunkline {
@@ -42,8 +43,7 @@ Result<PathReport> TracePath(const Router& router, const std::string& from, cons
   const auto path = router.FindPath(*src, *dst, 0);
   if (!path) return std::unexpected(path.error());
 
-  const bool balances = router.options().policy == RoutingPolicy::kSpray ||
-                        router.options().policy == RoutingPolicy::kAdaptive;
+  const bool balances = TraitsOf(router.options().policy).balances;
   PathReport report{.hops = {}, .latency = route->latency, .limit = route->limit};
   for (LinkId id : *path) {
     const Link& link = fabric.link(id);

@@ -14,10 +14,12 @@ const RoutingPolicyTraits kAdaptivePolicy = {
     .policy = RoutingPolicy::kAdaptive,
     .name = "adaptive",
     .summary = "the fluid optimum over the minimal paths (optimistic)",
+    .choice = PathChoice::kPacket,
     .balances = true,
     .choose = HashedPort,
     .share = ProportionalShare,
     .trunk_capacity = SumOfRates,
+    .keys = {"style"},
 };
 
 }  // namespace trunkline

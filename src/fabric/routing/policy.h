@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 
 #include "trunkline/fabric/fabric.h"
@@ -11,35 +12,72 @@ namespace trunkline {
 
 // What is known where paths fork: at a NIC, a host or a switch.
 struct PortView {
-  std::uint32_t ports = 0;  // equally short paths
+  std::uint32_t ports = 0;  // among which to choose
   std::uint32_t hop = 0;    // 0 at the source, counting forks and non-forks alike
   std::uint64_t flow = 0;   // hash of seed, source, destination and flow
   std::uint32_t label = 0;  // of the destination, divided by the ports of every fork before
+  std::span<const double> weights = {};  // PortRule::kWeighted: of each port
+  std::uint32_t entry = 0;               // PortRule::kTable: what the forwarding table says
 };
+
+// Which paths a policy allows.
+//   kFewestHops      those of fewest cables
+//   kUpDown          the shortest of those that never turn up after they have turned down
+//   kDimensionOrder  of a torus: one dimension after the other
+//   kGroups          of a dragonfly: cables between groups are crossed once, or twice by a detour
+enum class PathRule : std::uint8_t { kFewestHops, kUpDown, kDimensionOrder, kGroups };
+
+// What `choose` reads of a view beside hash and label.
+enum class PortRule : std::uint8_t { kAny, kWeighted, kTable };
+
+// kGroups: where packets may choose the way by a group in between.
+enum class DetourRule : std::uint8_t { kNever, kAlways, kAtSource, kInSourceGroup };
 
 struct RoutingPolicyTraits {
   RoutingPolicy policy;
   const char* name;
   const char* summary;
-  // Whether a flow takes all minimal paths at once; else it takes the port that `choose` names.
-  bool balances;
+  PathRule paths = PathRule::kFewestHops;
+  PortRule ports = PortRule::kAny;
+  DetourRule detours = DetourRule::kNever;
+  PathChoice choice = PathChoice::kFlow;
+  // Whether a flow takes all paths at once; else it takes the port that `choose` names.
+  bool balances = false;
   // Index of the port that a packet takes. REQUIRES: ports > 0.
   std::uint32_t (*choose)(const PortView& view);
   // The share of `link` among the ports of one device, relative to the other links.
   double (*share)(const Link& link);
   // What the policy can fill of a trunk.
   Rate (*trunk_capacity)(const Fabric& fabric, std::span<const LinkId> links);
+  std::initializer_list<const char*> keys = {};  // of RoutingParameters that it reads
 };
 
 extern const RoutingPolicyTraits kEcmpPolicy;
+extern const RoutingPolicyTraits kWeightedEcmpPolicy;
+extern const RoutingPolicyTraits kFlowletPolicy;
 extern const RoutingPolicyTraits kStaticPolicy;
+extern const RoutingPolicyTraits kFtreePolicy;
+extern const RoutingPolicyTraits kMinHopPolicy;
+extern const RoutingPolicyTraits kUpDownPolicy;
+extern const RoutingPolicyTraits kDorPolicy;
 extern const RoutingPolicyTraits kSprayPolicy;
 extern const RoutingPolicyTraits kAdaptivePolicy;
+extern const RoutingPolicyTraits kMinimalPolicy;
+extern const RoutingPolicyTraits kValiantPolicy;
+extern const RoutingPolicyTraits kUgalLPolicy;
+extern const RoutingPolicyTraits kUgalGPolicy;
+extern const RoutingPolicyTraits kParPolicy;
+extern const RoutingPolicyTraits kDragonflyPlusPolicy;
 
 [[nodiscard]] const RoutingPolicyTraits& TraitsOf(RoutingPolicy policy);
 
 // Shared by policies.
 [[nodiscard]] std::uint32_t HashedPort(const PortView& view);
+// Destination modulo k (Zahavi, D-Mod-K Routing, Technion CCIT report 776, 2010): the digit of the
+// destination's label in the mixed radix of the forks on the way up. All traffic to one
+// destination meets at the same top switch.
+[[nodiscard]] std::uint32_t DigitOfDestination(const PortView& view);
+[[nodiscard]] std::uint32_t TableEntry(const PortView& view);
 [[nodiscard]] double EvenShare(const Link& link);
 [[nodiscard]] Rate SumOfRates(const Fabric& fabric, std::span<const LinkId> links);
 

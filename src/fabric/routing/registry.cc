@@ -10,7 +10,12 @@
 namespace trunkline {
 namespace {
 
-constexpr std::array kPolicies = {&kEcmpPolicy, &kStaticPolicy, &kSprayPolicy, &kAdaptivePolicy};
+constexpr std::array kPolicies = {
+    &kEcmpPolicy,  &kWeightedEcmpPolicy, &kFlowletPolicy, &kStaticPolicy,
+    &kFtreePolicy, &kMinHopPolicy,       &kUpDownPolicy,  &kDorPolicy,
+    &kSprayPolicy, &kAdaptivePolicy,     &kMinimalPolicy, &kValiantPolicy,
+    &kUgalLPolicy, &kUgalGPolicy,        &kParPolicy,     &kDragonflyPlusPolicy,
+};
 
 }  // namespace
 
@@ -25,7 +30,11 @@ const RoutingPolicyTraits& TraitsOf(RoutingPolicy policy) {
 std::vector<RoutingPolicyInfo> RoutingPolicies() {
   std::vector<RoutingPolicyInfo> known;
   for (const RoutingPolicyTraits* traits : kPolicies) {
-    known.push_back({traits->policy, traits->name, traits->summary});
+    known.push_back({traits->policy,
+                     traits->name,
+                     traits->summary,
+                     traits->choice,
+                     {traits->keys.begin(), traits->keys.end()}});
   }
   return known;
 }
@@ -44,9 +53,15 @@ Result<RoutingPolicy> ParseRoutingPolicy(std::string_view name) {
 
 const char* ToString(RoutingPolicy policy) { return TraitsOf(policy).name; }
 
+PathChoice PathChoiceOf(RoutingPolicy policy) { return TraitsOf(policy).choice; }
+
 std::uint32_t HashedPort(const PortView& view) {
   return static_cast<std::uint32_t>(Below(HashCombine(view.flow, view.hop), view.ports));
 }
+
+std::uint32_t DigitOfDestination(const PortView& view) { return view.label % view.ports; }
+
+std::uint32_t TableEntry(const PortView& view) { return view.entry; }
 
 double EvenShare(const Link& /*link*/) { return 1; }
 

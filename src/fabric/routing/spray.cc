@@ -17,6 +17,7 @@ const RoutingPolicyTraits kSprayPolicy = {
     .policy = RoutingPolicy::kSpray,
     .name = "spray",
     .summary = "every flow is split evenly over all minimal paths",
+    .choice = PathChoice::kPacket,
     .balances = true,
     .choose = HashedPort,
     .share = EvenShare,

@@ -1,0 +1,106 @@
+#include "trunkline/fabric/deadlock.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "trunkline/fabric/build.h"
+
+namespace trunkline {
+namespace {
+
+using testing::HasSubstr;
+using Verdict = DeadlockProof::Verdict;
+
+Fabric FabricOf(const std::string& text) {
+  const auto spec = ParseFabricSpec(text);
+  EXPECT_TRUE(spec.has_value()) << text;
+  auto built = BuildFabric(*spec);
+  EXPECT_TRUE(built.has_value()) << text;
+  return std::move(built->fabric);
+}
+
+DeadlockProof ProofOf(const Fabric& fabric, RoutingPolicy policy, bool virtual_channels,
+                      RoutingParameters parameters = {}) {
+  RouterOptions options;
+  options.policy = policy;
+  options.parameters = parameters;
+  return ProveDeadlockFree(Router(fabric, options), virtual_channels);
+}
+
+TEST(DeadlockProof, HoldsForAnyShortestPathsOfAFatTree) {
+  const Fabric fabric = FabricOf("fat-tree:k=8");
+  for (const RoutingPolicy policy : {RoutingPolicy::kEcmp, RoutingPolicy::kAdaptive,
+                                     RoutingPolicy::kMinHop, RoutingPolicy::kUpDown}) {
+    const DeadlockProof proof = ProofOf(fabric, policy, false);
+    EXPECT_EQ(proof.verdict, Verdict::kProved) << ToString(policy);
+    EXPECT_EQ(proof.channels, 2 * 2 * 8 * 16);  // 256 cables between switches
+    EXPECT_GT(proof.dependencies, 0);
+  }
+}
+
+// A ring closes on itself: Dally and Seitz's example.
+TEST(DeadlockProof, NamesTheRingOfATorusWithoutVirtualChannels) {
+  const Fabric fabric = FabricOf("torus:sizes=[4,4]");
+  const DeadlockProof proof = ProofOf(fabric, RoutingPolicy::kDor, false);
+  EXPECT_EQ(proof.verdict, Verdict::kCycle);
+  ASSERT_EQ(proof.cycle.size(), 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(fabric.link(proof.cycle[i].link).to, fabric.link(proof.cycle[(i + 1) % 4].link).from);
+  }
+  EXPECT_THAT(NameCycle(fabric, proof), HasSubstr(" -> "));
+}
+
+TEST(DeadlockProof, HoldsForDimensionOrderWithADateline) {
+  for (const char* sides : {"[4,4]", "[3,5]", "[4,3,2]"}) {
+    const Fabric fabric = FabricOf(std::string("torus:sizes=") + sides);
+    EXPECT_EQ(ProofOf(fabric, RoutingPolicy::kDor, true).verdict, Verdict::kProved) << sides;
+  }
+}
+
+TEST(DeadlockProof, HoldsForUpDownOnAnyFabric) {
+  for (const char* text : {"torus:sizes=[4,4]", "dragonfly:h=2", "full-mesh:switches=6"}) {
+    const Fabric fabric = FabricOf(text);
+    EXPECT_EQ(ProofOf(fabric, RoutingPolicy::kUpDown, false).verdict, Verdict::kProved) << text;
+  }
+}
+
+TEST(DeadlockProof, FailsForShortestPathsOnATorusAndADragonfly) {
+  for (const char* text : {"torus:sizes=[4,4]", "dragonfly:h=2"}) {
+    const Fabric fabric = FabricOf(text);
+    for (const RoutingPolicy policy : {RoutingPolicy::kEcmp, RoutingPolicy::kAdaptive}) {
+      EXPECT_EQ(ProofOf(fabric, policy, false).verdict, Verdict::kCycle) << text;
+    }
+  }
+}
+
+TEST(DeadlockProof, HoldsForEveryDragonflyPolicyWithItsVirtualChannelsAlone) {
+  const Fabric dragonfly = FabricOf("dragonfly:h=2");
+  const Fabric plus = FabricOf("dragonfly-plus:h=2");
+  for (const RoutingPolicy policy :
+       {RoutingPolicy::kMinimal, RoutingPolicy::kValiant, RoutingPolicy::kUgalL,
+        RoutingPolicy::kUgalG, RoutingPolicy::kPar, RoutingPolicy::kDragonflyPlus}) {
+    for (const bool via_router : {false, true}) {
+      RoutingParameters parameters;
+      parameters.via_router = via_router;
+      for (const Fabric* fabric : {&dragonfly, &plus}) {
+        EXPECT_EQ(ProofOf(*fabric, policy, true, parameters).verdict, Verdict::kProved)
+            << ToString(policy) << " on " << fabric->device_count();
+      }
+      EXPECT_EQ(ProofOf(dragonfly, policy, false, parameters).verdict, Verdict::kCycle)
+          << ToString(policy);
+    }
+  }
+}
+
+TEST(DeadlockProof, CountsLanesOfTheLiterature) {
+  EXPECT_EQ(VirtualChannels(RoutingPolicy::kDor, {}), 2);
+  EXPECT_EQ(VirtualChannels(RoutingPolicy::kMinimal, {}), 2);  // Kim and others, 2008
+  EXPECT_EQ(VirtualChannels(RoutingPolicy::kValiant, {}), 3);  // likewise, by a group
+  EXPECT_EQ(VirtualChannels(RoutingPolicy::kUgalL, {.via_router = true}), 4);
+  EXPECT_EQ(VirtualChannels(RoutingPolicy::kAdaptive, {}), 1);
+}
+
+}  // namespace
+}  // namespace trunkline

@@ -1,0 +1,357 @@
+#include "fabric/router_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "fabric/routing/heights.h"
+#include "fabric/routing/torus_order.h"
+#include "trunkline/base/random.h"
+
+namespace trunkline {
+namespace {
+
+// Names the draws of routing among all users of one seed.
+constexpr std::uint64_t kRoutingStream = 0x726f7574696e67;  // "routing"
+
+// A fluid Valiant flow is split over as many groups (or routers) in between: all of them where
+// there are no more, else as many drawn by its hash.
+constexpr std::uint32_t kMostDetours = 64;
+
+// Whether the trunks between the same two tiers are alike in size. An even split over all minimal
+// paths then loads the links of every trunk evenly; where cables are missing it may not.
+bool TrunksAreAlike(const Fabric& fabric) {
+  std::map<std::pair<int, int>, std::size_t> size_between;
+  for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
+    const auto links = fabric.trunk_links(trunk);
+    const Link& link = fabric.link(links.front());
+    const std::pair tiers(fabric.device(link.from).tier, fabric.device(link.to).tier);
+    const auto [known, added] = size_between.try_emplace(tiers, links.size());
+    if (!added && known->second != links.size()) return false;
+  }
+  return true;
+}
+
+std::string Switches(std::size_t count) {
+  return count == 1 ? "one switch" : fmt::format("{} switches", count);
+}
+
+bool IsNetworkEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceKind::kHost; }
+
+}  // namespace
+
+Router::Tables::Tables(const Fabric& fabric, const RouterOptions& options)
+    : fabric_(fabric),
+      policy_(TraitsOf(options.policy)),
+      parameters_(options.parameters),
+      inside_(fabric, options.gpudirect),
+      network_(MakeNetwork(fabric, policy_.paths)),
+      wire_weight_(static_cast<double>(options.wire_bytes) /
+                   static_cast<double>(options.payload_bytes)),
+      seed_(HashCombine(options.seed, kRoutingStream)),
+      uses_trunks_(options.policy == RoutingPolicy::kAdaptive ||
+                   (options.policy == RoutingPolicy::kSpray && TrunksAreAlike(fabric))) {
+  if (policy_.ports == PortRule::kTable) tables_.emplace(fabric_, network_);
+  if (policy_.paths == PathRule::kGroups) groups_.emplace(fabric_);
+  for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
+    trunk_capacity_.push_back(policy_.trunk_capacity(fabric, fabric.trunk_links(trunk)));
+  }
+}
+
+NetworkPaths Router::Tables::MakeNetwork(const Fabric& fabric, PathRule rule) {
+  return rule == PathRule::kUpDown ? NetworkPaths(fabric, SwitchHeights(fabric))
+                                   : NetworkPaths(fabric);
+}
+
+Rate Router::Tables::capacity(ResourceId resource) const {
+  const std::size_t index = Index(resource);
+  if (index < fabric_.link_count()) return fabric_.link(LinkId(index)).rate;
+  return trunk_capacity_[index - fabric_.link_count()];
+}
+
+std::optional<DeviceId> Router::Tables::NicOf(DeviceId endpoint) const {
+  if (IsNetworkEnd(fabric_.device(endpoint).kind)) return endpoint;
+  return inside_.nic(endpoint);
+}
+
+Result<Router::Tables::Legs> Router::Tables::FindLegs(DeviceId src, DeviceId dst) const {
+  const Device& from = fabric_.device(src);
+  const Device& to = fabric_.device(dst);
+  const bool both_ends = IsNetworkEnd(from.kind) && IsNetworkEnd(to.kind);
+  if (from.node == to.node && !both_ends) {
+    if (const auto buses = inside_.Find(src, dst)) return Legs{.from_source = *buses};
+  }
+  const auto source_nic = NicOf(src);
+  const auto destination_nic = NicOf(dst);
+  if (!source_nic || !destination_nic) return NoPath(src, dst);
+  Legs legs{
+      .source_nic = *source_nic, .destination_nic = *destination_nic, .crosses_network = true};
+  DeviceId sender = src;
+  if (!Joins(legs.source_nic, legs.destination_nic)) {
+    const auto relay = FindRelay(src, legs.destination_nic);
+    if (!relay) return NoPath(src, dst);
+    sender = *relay;
+    legs.to_relay = *inside_.Find(src, sender);
+    legs.source_nic = *inside_.nic(sender);
+  }
+  if (sender != legs.source_nic) {
+    const auto buses = inside_.Find(sender, legs.source_nic);
+    if (!buses) return NoPath(src, dst);
+    legs.from_source = *buses;
+  }
+  if (dst != legs.destination_nic) {
+    const auto buses = inside_.Find(legs.destination_nic, dst);
+    if (!buses) return NoPath(src, dst);
+    legs.to_destination = *buses;
+  }
+  return legs;
+}
+
+bool Router::Tables::Joins(DeviceId source_nic, DeviceId destination_nic) const {
+  return source_nic != destination_nic && network_.attached(source_nic) &&
+         network_.attached(destination_nic) &&
+         network_.Distance(source_nic, destination_nic) != NetworkPaths::kUnreachable &&
+         (!groups_ || JoinsGroups(source_nic, destination_nic));
+}
+
+// Where rails are not joined, the GPU of the source's node that forwards: the first one NVLink (or
+// xGMI) leads to whose NIC reaches the destination's, counted from the index of that NIC on.
+std::optional<DeviceId> Router::Tables::FindRelay(DeviceId src, DeviceId destination_nic) const {
+  if (fabric_.device(src).kind != DeviceKind::kGpu) return std::nullopt;
+  const std::uint32_t node = fabric_.device(src).node;
+  const auto endpoints = fabric_.endpoints();
+  const auto gpus = std::ranges::equal_range(
+      endpoints, node, {}, [&](DeviceId gpu) { return fabric_.device(gpu).node; });
+  const std::size_t first = fabric_.device(destination_nic).local % gpus.size();
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const DeviceId relay = gpus[(first + i) % gpus.size()];
+    const auto nic = inside_.nic(relay);
+    if (relay == src || !nic || !Joins(*nic, destination_nic)) continue;
+    const auto buses = inside_.Find(src, relay);
+    if (buses && fabric_.link(inside_.link(node, buses->front())).kind != LinkKind::kPcie) {
+      return relay;
+    }
+  }
+  return std::nullopt;
+}
+
+void Router::Tables::AppendInside(DeviceId at, std::span<const std::uint32_t> buses,
+                                  std::vector<LinkId>& path) const {
+  const std::uint32_t node = fabric_.device(at).node;
+  for (std::uint32_t bus : buses) path.push_back(inside_.link(node, bus));
+}
+
+NetworkPaths::Ports Router::Tables::Next(DeviceId at, DeviceId dst,
+                                         std::vector<LinkId>& scratch) const {
+  const NetworkPaths::Ports ports = network_.Next(at, dst, scratch);
+  if (policy_.paths != PathRule::kDimensionOrder || ports.links.size() == 1 ||
+      fabric_.device(at).kind != DeviceKind::kSwitch || !network_.Forwards(at, dst)) {
+    return ports;
+  }
+  KeepFirstDimension(fabric_, at, SwitchOf(dst), ports.links, scratch);
+  return {scratch};
+}
+
+DeviceId Router::Tables::SwitchOf(DeviceId end) const {
+  const auto cables = fabric_.out(end);
+  return fabric_
+      .link(*std::ranges::find(cables, LinkKind::kNetwork,
+                               [&](LinkId link) { return fabric_.link(link).kind; }))
+      .to;
+}
+
+double Router::Tables::CapacityTowards(DeviceId at, DeviceId dst,
+                                       std::map<DeviceId, double>& known) const {
+  if (fabric_.device(at).kind != DeviceKind::kSwitch || !network_.Forwards(at, dst)) {
+    return HUGE_VAL;
+  }
+  if (const auto found = known.find(at); found != known.end()) return found->second;
+  std::vector<LinkId> scratch;
+  double sum = 0;
+  for (const LinkId id : network_.Next(at, dst, scratch).links) {
+    const Link& link = fabric_.link(id);
+    sum += std::min(link.rate.bytes_per_second(), CapacityTowards(link.to, dst, known));
+  }
+  known.emplace(at, sum);
+  return sum;
+}
+
+Router::Tables::Walk Router::Tables::AppendNetwork(DeviceId src, DeviceId dst, std::uint64_t flow,
+                                                   std::vector<LinkId>& path,
+                                                   std::vector<LinkId>& scratch) const {
+  PortView view{.flow = HashOf(src, dst, flow), .label = network_.label(dst)};
+  if (groups_) {
+    const auto via = GoalOf(static_cast<std::uint32_t>(Below(view.flow, goal_count())));
+    AppendGroups(src, dst, view.flow, detours() ? &via : nullptr, path);
+    return {path.size(), true};
+  }
+  std::optional<std::size_t> split;
+  bool forks = false;
+  std::map<DeviceId, double> known;
+  std::vector<double> weights;
+  for (DeviceId at = src; at != dst; at = fabric_.link(path.back()).to) {
+    const NetworkPaths::Ports ports = Next(at, dst, scratch);
+    if (!split && IsSplit(ports)) split = path.size();
+    view.ports = static_cast<std::uint32_t>(ports.links.size());
+    if (view.ports == 1) {
+      path.push_back(ports.links.front());
+    } else {
+      forks = true;
+      if (policy_.ports == PortRule::kWeighted) {
+        weights.clear();
+        for (const LinkId id : ports.links) {
+          const Link& link = fabric_.link(id);
+          weights.push_back(
+              std::min(link.rate.bytes_per_second(), CapacityTowards(link.to, dst, known)));
+        }
+        view.weights = weights;
+      } else if (tables_) {
+        const bool table = fabric_.device(at).kind == DeviceKind::kSwitch;
+        view.entry = table ? tables_->Entry(at, dst) : HashedPort(view);
+      }
+      path.push_back(ports.links[policy_.choose(view)]);
+      view.label /= view.ports;
+    }
+    if (parameters_.seed_per_switch) ++view.hop;
+  }
+  return {split.value_or(path.size()), forks};
+}
+
+bool Router::Tables::JoinsGroups(DeviceId src, DeviceId dst) const {
+  const std::uint32_t from = groups_->switch_of(SwitchOf(src));
+  const std::uint32_t to = groups_->switch_of(SwitchOf(dst));
+  return groups_->Hops(from, groups_->ToSwitch(to)) < GroupRoutes::kUnreachable;
+}
+
+void Router::Tables::AppendGroups(DeviceId src, DeviceId dst, std::uint64_t hash,
+                                  const GroupRoutes::Goal* via, std::vector<LinkId>& path) const {
+  std::vector<LinkId> ports;
+  path.push_back(network_.Next(src, dst, ports).links.front());
+  std::uint32_t at = groups_->switch_of(SwitchOf(src));
+  const std::uint32_t last = groups_->switch_of(SwitchOf(dst));
+  const GroupRoutes::Goal home = groups_->ToSwitch(last);
+  const bool detour = via != nullptr && groups_->IsDetour(at, *via, home);
+  GroupRoutes::Goal goal = detour ? *via : home;
+  for (std::uint32_t hop = 1; at != last; ++hop) {
+    if (groups_->Reached(at, goal)) goal = home;
+    ports.clear();
+    groups_->ForEachNext(at, goal, [&](LinkId link) { ports.push_back(link); });
+    path.push_back(ports[Below(HashCombine(hash, hop), ports.size())]);
+    at = groups_->switch_of(fabric_.link(path.back()).to);
+  }
+  for (const LinkId link : fabric_.out(dst)) {
+    if (fabric_.link(link).kind == LinkKind::kNetwork) path.push_back(fabric_.reverse(link));
+  }
+}
+
+void Router::Tables::AppendDetours(DeviceId src, DeviceId dst, std::uint64_t flow,
+                                   std::vector<Hop>& hops) const {
+  const std::uint64_t hash = HashOf(src, dst, flow);
+  const std::uint32_t ways = std::min(goal_count(), kMostDetours);
+  std::map<ResourceId, double> weights;
+  std::vector<LinkId> path;
+  for (std::uint32_t i = 0; i < ways; ++i) {
+    const bool all = ways == goal_count();
+    const std::uint64_t drawn = all ? i : Below(HashCombine(hash, i), goal_count());
+    const auto via = GoalOf(static_cast<std::uint32_t>(drawn));
+    path.clear();
+    AppendGroups(src, dst, HashCombine(hash, i), &via, path);
+    for (const LinkId link : path) {
+      const Hop hop = HopOf(link);
+      weights[hop.resource] += hop.weight / ways;
+    }
+  }
+  for (const auto& [resource, weight] : weights) hops.push_back({resource, weight});
+}
+
+std::optional<LinkId> Router::Tables::OnlyCableInto(DeviceId dst) const {
+  if (!IsNetworkEnd(fabric_.device(dst).kind)) return std::nullopt;
+  return network_.OnlyCableInto(dst);
+}
+
+Time Router::Tables::LatencyOf(LinkId id, DeviceId dst) const {
+  const Link& link = fabric_.link(id);
+  return link.to == dst ? link.latency : link.latency + fabric_.device(link.to).latency;
+}
+
+Hop Router::Tables::HopOf(LinkId id) const {
+  const Link& link = fabric_.link(id);
+  if (link.kind != LinkKind::kNetwork) return {Fabric::resource(id), 1};
+  const bool trunk = uses_trunks_ && link.trunk != Link::kNoTrunk;
+  return {trunk ? fabric_.trunk_resource(link.trunk) : Fabric::resource(id), wire_weight_};
+}
+
+void Router::Tables::AppendSplit(DeviceId from, DeviceId dst, std::vector<Hop>& hops) const {
+  // Minimal paths advance one link at a time, so all parts of the flow are equally far along.
+  std::map<DeviceId, double> parts = {{from, 1.0}};
+  std::map<ResourceId, double> weights;
+  std::vector<LinkId> scratch;
+  while (!parts.contains(dst)) {
+    std::map<DeviceId, double> next;
+    for (const auto& [at, part] : parts) {
+      NetworkPaths::Ports ports = Next(at, dst, scratch);
+      if (!IsSplit(ports)) ports.links = ports.links.first(1);
+      double total = 0;
+      for (LinkId link : ports.links) total += policy_.share(fabric_.link(link));
+      for (LinkId link : ports.links) {
+        const double share = part * policy_.share(fabric_.link(link)) / total;
+        const Hop hop = HopOf(link);
+        weights[hop.resource] += share * hop.weight;
+        next[fabric_.link(link).to] += share;
+      }
+    }
+    parts = std::move(next);
+  }
+  for (const auto& [resource, weight] : weights) hops.push_back({resource, weight});
+}
+
+// TL1410, with the cut: what the source reaches, and what it does not.
+std::unexpected<Diagnostics> Router::Tables::NoPath(DeviceId src, DeviceId dst) const {
+  const std::string what =
+      fmt::format("no path from {} to {}", fabric_.name(src), fabric_.name(dst));
+  for (DeviceId end : {src, dst}) {
+    const auto nic = NicOf(end);
+    if (!nic) return Error("TL1410", what, fabric_.name(end) + " reaches no NIC in its node");
+    if (!network_.attached(*nic)) {
+      return Error("TL1410", what, fabric_.name(*nic) + " has no network cable");
+    }
+    if (end != *nic && !(end == src ? inside_.Find(end, *nic) : inside_.Find(*nic, end))) {
+      return Error(
+          "TL1410", what,
+          fmt::format("without GPUDirect, data between {} and {} passes through a CPU, and "
+                      "the node has none that both reach",
+                      fabric_.name(end), fabric_.name(*nic)));
+    }
+  }
+  const DeviceId source_nic = *NicOf(src);
+  const DeviceId destination_nic = *NicOf(dst);
+  if (groups_ && network_.Distance(source_nic, destination_nic) != NetworkPaths::kUnreachable) {
+    return Error("TL1410", what,
+                 fmt::format("no cable joins their groups; a policy that passes others: {}, say",
+                             ToString(RoutingPolicy::kEcmp)));
+  }
+  std::set<DeviceId> reached = {source_nic};
+  std::vector<DeviceId> frontier = {source_nic};
+  for (std::size_t head = 0; head < frontier.size(); ++head) {
+    for (LinkId link : fabric_.out(frontier[head])) {
+      const DeviceId to = fabric_.link(link).to;
+      const bool forwards = fabric_.device(to).kind == DeviceKind::kSwitch;
+      if (forwards && reached.insert(to).second) frontier.push_back(to);
+    }
+  }
+  std::string far_side = fabric_.name(destination_nic);
+  for (LinkId link : fabric_.out(destination_nic)) {
+    if (fabric_.link(link).kind == LinkKind::kNetwork) {
+      far_side = fabric_.name(fabric_.link(link).to);
+    }
+  }
+  return Error("TL1410", what,
+               fmt::format("{} reaches {}, and no cable leads from there to {} or beyond; "
+                           "forward inside the node first, or join them by a higher tier",
+                           fabric_.name(source_nic), Switches(reached.size() - 1), far_side));
+}
+
+}  // namespace trunkline

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fabric/network_paths.h"
+#include "fabric/node_paths.h"
+#include "fabric/routing/forwarding_tables.h"
+#include "fabric/routing/group_routes.h"
+#include "fabric/routing/policy.h"
+#include "trunkline/base/random.h"
+#include "trunkline/fabric/route.h"
+
+namespace trunkline {
+
+// What a Router knows of its fabric, and how it walks through it.
+class Router::Tables {
+ public:
+  // The three parts of a path: buses to a NIC, the network, buses from a NIC. A path inside a node
+  // has the first alone.
+  struct Legs {
+    std::span<const std::uint32_t> from_source = {};
+    std::span<const std::uint32_t> to_destination = {};
+    std::span<const std::uint32_t> to_relay = {};  // before `from_source`
+    DeviceId source_nic{};
+    DeviceId destination_nic{};
+    bool crosses_network = false;
+  };
+
+  Tables(const Fabric& fabric, const RouterOptions& options);
+
+  [[nodiscard]] Rate capacity(ResourceId resource) const;
+  [[nodiscard]] std::optional<DeviceId> NicOf(DeviceId endpoint) const;
+  [[nodiscard]] Result<Legs> FindLegs(DeviceId src, DeviceId dst) const;
+
+  // The buses from the source to its NIC, by the relay where there is one.
+  void AppendOutwards(DeviceId src, const Legs& legs, std::vector<LinkId>& path) const {
+    AppendInside(src, legs.to_relay, path);
+    AppendInside(src, legs.from_source, path);
+  }
+  void AppendInside(DeviceId at, std::span<const std::uint32_t> buses,
+                    std::vector<LinkId>& path) const;
+  struct Walk {
+    std::size_t split = 0;  // place of the first fork that the flow is split over link by link, or
+                            // path.size()
+    bool forks = false;     // there are other minimal paths
+  };
+  // The one path of a packet through the network.
+  Walk AppendNetwork(DeviceId src, DeviceId dst, std::uint64_t flow, std::vector<LinkId>& path,
+                     std::vector<LinkId>& scratch) const;
+
+  // Whether a flow takes many ways that are no trunk: those of AppendDetours.
+  [[nodiscard]] bool detours() const { return policy_.detours == DetourRule::kAlways; }
+  // The hops between two attached devices of a flow that is split evenly over ways by other groups.
+  void AppendDetours(DeviceId src, DeviceId dst, std::uint64_t flow, std::vector<Hop>& hops) const;
+
+  [[nodiscard]] const NetworkPaths& network() const { return network_; }
+  // Null unless the policy goes from group to group.
+  [[nodiscard]] const GroupRoutes* groups() const { return groups_ ? &*groups_ : nullptr; }
+  // The switch at the first cable of an attached NIC or host.
+  [[nodiscard]] DeviceId SwitchOf(DeviceId end) const;
+  // Whether a network path joins two NICs.
+  [[nodiscard]] bool Joins(DeviceId source_nic, DeviceId destination_nic) const;
+
+  // The cable into `dst` where it ends at `dst` that a path through the network does, and there is
+  // no other.
+  [[nodiscard]] std::optional<LinkId> OnlyCableInto(DeviceId dst) const;
+  [[nodiscard]] std::uint32_t destination(DeviceId dst) const { return network_.destination(dst); }
+  // What `link` adds to the latency of a path to `dst`.
+  [[nodiscard]] Time LatencyOf(LinkId link, DeviceId dst) const;
+  // What the hop leaves of a lone flow's rate, in bit/s.
+  [[nodiscard]] double LimitOf(const Hop& hop) const {
+    return static_cast<double>(capacity(hop.resource).bits_per_second()) / hop.weight;
+  }
+
+  [[nodiscard]] Hop HopOf(LinkId link) const;
+  // The hops of a flow from `at`, a fork, to `dst`, an attached device, where the flow is split
+  // link by link wherever no trunk stands for the fork.
+  void AppendSplit(DeviceId at, DeviceId dst, std::vector<Hop>& hops) const;
+
+ private:
+  [[nodiscard]] static NetworkPaths MakeNetwork(const Fabric& fabric, PathRule rule);
+  [[nodiscard]] std::uint64_t HashOf(DeviceId src, DeviceId dst, std::uint64_t flow) const {
+    const std::uint64_t pair = (std::uint64_t{Index(src)} << 32) | Index(dst);
+    return Draw(seed_, pair, flow);
+  }
+  // The ports of `at` towards `dst` that the policy's rule allows.
+  [[nodiscard]] NetworkPaths::Ports Next(DeviceId at, DeviceId dst,
+                                         std::vector<LinkId>& scratch) const;
+  // What the network carries from a switch towards the switch of `dst`, in bytes/s; `known` holds
+  // what has been found.
+  [[nodiscard]] double CapacityTowards(DeviceId at, DeviceId dst,
+                                       std::map<DeviceId, double>& known) const;
+  // The path by `via`, where that is a detour, or the minimal one.
+  void AppendGroups(DeviceId src, DeviceId dst, std::uint64_t hash, const GroupRoutes::Goal* via,
+                    std::vector<LinkId>& path) const;
+  [[nodiscard]] bool JoinsGroups(DeviceId src, DeviceId dst) const;
+  [[nodiscard]] std::uint32_t goal_count() const {
+    return parameters_.via_router ? groups_->switch_count() : groups_->group_count();
+  }
+  [[nodiscard]] GroupRoutes::Goal GoalOf(std::uint32_t index) const {
+    return parameters_.via_router ? groups_->ToSwitch(index) : GroupRoutes::Goal{.group = index};
+  }
+  [[nodiscard]] bool IsSplit(const NetworkPaths::Ports& ports) const {
+    return policy_.balances && ports.links.size() > 1 &&
+           !(uses_trunks_ && ports.trunk != Link::kNoTrunk);
+  }
+  [[nodiscard]] std::optional<DeviceId> FindRelay(DeviceId src, DeviceId destination_nic) const;
+  [[nodiscard]] std::unexpected<Diagnostics> NoPath(DeviceId src, DeviceId dst) const;
+
+  const Fabric& fabric_;
+  const RoutingPolicyTraits& policy_;
+  RoutingParameters parameters_;
+  NodePaths inside_;
+  NetworkPaths network_;
+  std::optional<ForwardingTables> tables_;  // PortRule::kTable
+  std::optional<GroupRoutes> groups_;       // PathRule::kGroups
+  double wire_weight_;
+  std::uint64_t seed_;
+  bool uses_trunks_;
+  std::vector<Rate> trunk_capacity_;
+};
+
+}  // namespace trunkline

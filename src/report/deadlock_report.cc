@@ -1,0 +1,67 @@
+#include "report/deadlock_report.h"
+
+#include <fmt/format.h>
+
+namespace trunkline {
+namespace {
+
+using Verdict = DeadlockProof::Verdict;
+
+const char* ToString(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kProved:
+      return "proved";
+    case Verdict::kCycle:
+      return "cycle";
+    case Verdict::kSampled:
+      return "sampled";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string DeadlockText(const Fabric& fabric, const RoutingProof& routing) {
+  std::string text;
+  for (const DeadlockProof& proof : routing.proofs) {
+    const std::string what = fmt::format(
+        "{} routing, {}", ToString(routing.policy),
+        proof.lanes == 1 ? "one channel a link" : fmt::format("{} virtual channels", proof.lanes));
+    const std::string graph =
+        fmt::format("{} dependencies of {} channels", proof.dependencies, proof.channels);
+    switch (proof.verdict) {
+      case Verdict::kProved:
+        text += fmt::format("deadlock          impossible under {} ({}, no cycle)\n", what, graph);
+        break;
+      case Verdict::kCycle:
+        text += fmt::format("deadlock          possible under {}: {}\n", what,
+                            NameCycle(fabric, proof));
+        break;
+      case Verdict::kSampled:
+        text += fmt::format("deadlock          none found under {} ({}, paths to {} of {} ends)\n",
+                            what, graph, proof.destinations, proof.all_destinations);
+        break;
+    }
+  }
+  return text;
+}
+
+void WriteDeadlock(JsonWriter& json, const Fabric& fabric, const RoutingProof& routing) {
+  json.Key("deadlock");
+  json.Objects(routing.proofs, [&](const DeadlockProof& proof) {
+    json.Field("routing", ToString(routing.policy));
+    json.Field("virtual_channels", proof.lanes);
+    json.Field("verdict", ToString(proof.verdict));
+    json.Field("channels", proof.channels);
+    json.Field("dependencies", proof.dependencies);
+    json.Key("cycle");
+    json.Objects(proof.cycle, [&](const Channel& channel) {
+      const Link& link = fabric.link(channel.link);
+      json.Field("from", fabric.name(link.from));
+      json.Field("to", fabric.name(link.to));
+      json.Field("channel", std::uint32_t{channel.lane});
+    });
+  });
+}
+
+}  // namespace trunkline

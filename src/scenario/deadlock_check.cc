@@ -1,0 +1,56 @@
+#include "scenario/deadlock_check.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "trunkline/fabric/deadlock.h"
+#include "trunkline/fabric/fabric.h"
+
+namespace trunkline {
+namespace {
+
+std::string Lanes(const DeadlockProof& proof) {
+  return proof.lanes == 1 ? "" : fmt::format(", {} virtual channels each", proof.lanes);
+}
+
+std::string Remedy(const RouterOptions& options, const DeadlockProof& proof) {
+  const std::uint32_t wanted = VirtualChannels(options.policy, options.parameters);
+  if (wanted > proof.lanes) {
+    return fmt::format("routing: {{policy: {}, virtual_channels: true}}, or routing: up-down",
+                       ToString(options.policy));
+  }
+  return "routing: up-down on any fabric; on a torus dor, on a dragonfly minimal or ugal-l, each "
+         "with virtual channels";
+}
+
+}  // namespace
+
+void CheckDeadlock(const Scenario& scenario, RunResult& result) {
+  const LossControl control = scenario.cluster.switches.loss_control;
+  if (!scenario.has_packets() || control == LossControl::kLossy) return;
+  const RouterOptions& options = result.router->options();
+  const bool channels = UsesVirtualChannels(options, control == LossControl::kCredits);
+  const DeadlockProof proof = ProveDeadlockFree(*result.router, channels);
+  if (proof.verdict == DeadlockProof::Verdict::kProved) {
+    if (proof.dependencies == 0) return;  // no packet is handed from switch to switch
+    result.assumptions.push_back(
+        fmt::format("deadlock: proved impossible: {} dependencies among {} channels between "
+                    "switches{}, and no cycle",
+                    proof.dependencies, proof.channels, Lanes(proof)));
+    return;
+  }
+  Diagnostic warning;
+  warning.severity = Severity::kWarning;
+  warning.code = "TL1827";
+  warning.message = fmt::format("{} routing may deadlock: ", ToString(options.policy));
+  warning.message +=
+      proof.verdict == DeadlockProof::Verdict::kCycle
+          ? NameCycle(*result.fabric, proof) + ", each waits for the next"
+          : fmt::format("{} of {} destinations were looked at, and no cycle was found",
+                        proof.destinations, proof.all_destinations);
+  warning.hint = Remedy(options, proof);
+  result.warnings.push_back(std::move(warning));
+}
+
+}  // namespace trunkline

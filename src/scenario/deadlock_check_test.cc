@@ -1,0 +1,77 @@
+#include "scenario/deadlock_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "trunkline/base/check.h"
+#include "trunkline/scenario/run.h"
+#include "trunkline/scenario/traffic_result.h"
+
+namespace trunkline {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+RunResult RunOn(const std::string& fabric, const std::string& transport) {
+  const std::string text = "cluster: {fabric: " + fabric + ", transport: " + transport +
+                           "}\n"
+                           "workload: {traffic: {pattern: permutation, size: 100 kB}}\n"
+                           "engine: packet\n";
+  const auto scenario = ParseScenario(text, "s.yaml", {});
+  TL_CHECK(scenario.has_value(), scenario ? "" : Format(scenario.error().front()));
+  auto result = RunScenario(*scenario, {});
+  TL_CHECK(result.has_value(), Format(result.error().front()));
+  return std::move(*result);
+}
+
+std::string DeadlockWarning(const RunResult& result) {
+  const auto found = std::ranges::find(result.warnings, "TL1827", &Diagnostic::code);
+  return found == result.warnings.end() ? "" : Format(*found);
+}
+
+TEST(DeadlockCheck, NamesTheCycleOfLosslessEthernetOnATorus) {
+  const RunResult result = RunOn("{kind: torus, sizes: [4], routing: ecmp}", "{kind: rocev2}");
+  EXPECT_THAT(DeadlockWarning(result), AllOf(HasSubstr("ecmp routing may deadlock"),
+                                             HasSubstr(" -> "), HasSubstr("routing: up-down")));
+}
+
+TEST(DeadlockCheck, ProvesATorusByDimensionsWithTwoVirtualChannels) {
+  const RunResult result =
+      RunOn("{kind: torus, sizes: [4, 4], routing: dor}", "{kind: infiniband}");
+  EXPECT_THAT(DeadlockWarning(result), IsEmpty());
+  EXPECT_THAT(result.assumptions,
+              Contains(AllOf(HasSubstr("proved impossible"), HasSubstr("2 virtual channels"))));
+  EXPECT_EQ(result.status, RunStatus::kFinished);
+}
+
+TEST(DeadlockCheck, WarnsOfADragonflyWhosePacketsKeepTheirClass) {
+  const RunResult result = RunOn("{kind: dragonfly, h: 2, routing: ugal-l}", "{kind: rocev2}");
+  EXPECT_THAT(DeadlockWarning(result), HasSubstr("virtual_channels: true"));
+}
+
+TEST(DeadlockCheck, SaysNothingOfSwitchesThatDropPackets) {
+  const RunResult result =
+      RunOn("{kind: torus, sizes: [4], routing: ecmp, switch: {pfc: false}}", "{kind: rocev2}");
+  EXPECT_THAT(DeadlockWarning(result), IsEmpty());
+}
+
+// Every policy delivers everything, on a fabric that it can route.
+TEST(DeadlockCheck, LetsEveryPolicyFinish) {
+  for (const RoutingPolicyInfo& info : RoutingPolicies()) {
+    const std::string fabric = info.policy == RoutingPolicy::kDor ? "{kind: torus, sizes: [3, 4]"
+                                                                  : "{kind: dragonfly, h: 2";
+    const RunResult result = RunOn(fabric + ", routing: " + info.name + "}", "{kind: infiniband}");
+    EXPECT_EQ(result.status, RunStatus::kFinished) << info.name;
+    EXPECT_EQ(result.traffic->counters->drops, 0) << info.name;
+  }
+}
+
+}  // namespace
+}  // namespace trunkline
