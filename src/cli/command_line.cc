@@ -152,6 +152,7 @@ void DefineFabric(CLI::App& root, FabricCommand& fabric) {
       "  trunkline fabric show rail-optimized:node=dgx-h100,nodes=128,radix=64\n"
       "  trunkline fabric analyse tree:arity=[8,4],taper=[3]\n"
       "  trunkline fabric cost rail-optimized:node=dgx-h100,nodes=128 --prices ndr-2024\n"
+      "  trunkline fabric cost clos:node=dgx-h100,radix=32 --grow 4096\n"
       "  trunkline fabric path rail-optimized:node=dgx-h100,nodes=128,radix=64 gpu:0/3 gpu:17/5\n"
       "  trunkline fabric compare fat-tree:k=8 clos:nodes=128,radix=16,oversubscription=2\n"
       "  trunkline fabric advise --gpus 256 --node dgx-h100 --radix 32 --budget 5M\n");

@@ -11,17 +11,6 @@
 namespace trunkline {
 namespace {
 
-// A whole number, as a flag has it.
-Result<std::uint32_t> CountOf(const FabricCommand& command, const std::string& flag,
-                              const std::string& otherwise) {
-  const std::string text = OptionOr(command, flag, otherwise);
-  std::uint32_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error == std::errc() && end == text.data() + text.size() && count > 0) return count;
-  return Error("TL1002", fmt::format("{} {}: not a whole number above 0", flag, text),
-               fmt::format("write {} 64, say", flag));
-}
-
 // An amount of money: 50M, 1.5G, 800k.
 Result<double> AmountOf(const std::string& flag, const std::string& text) {
   double amount = 0;
@@ -74,10 +63,10 @@ Result<AdviceRequest> ReadRequest(const FabricCommand& command) {
   if (!command.options.contains("--gpus")) {
     return Error("TL1002", "nothing says how many GPUs are to be joined", "add --gpus 2048");
   }
-  const auto gpus = CountOf(command, "--gpus", "");
+  const auto gpus = CountOption(command, "--gpus", "");
   if (!gpus) return std::unexpected(gpus.error());
   request.gpus = *gpus;
-  const auto radix = CountOf(command, "--radix", "64");
+  const auto radix = CountOption(command, "--radix", "64");
   if (!radix) return std::unexpected(radix.error());
   request.radix = *radix;
   request.node = OptionOr(command, "--node", "dgx-h100");

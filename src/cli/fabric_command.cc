@@ -25,7 +25,12 @@ constexpr std::array kVerbs = {
     Verb{"show", 1, 1, "trunkline fabric [show] SPEC", FabricShow},
     Verb{"analyse", 1, 1, "trunkline fabric analyse SPEC", FabricAnalyse},
     Verb{"path", 3, 3, "trunkline fabric path SPEC gpu:0/3 gpu:17/5", FabricPath},
-    Verb{"cost", 1, 1, "trunkline fabric cost SPEC --prices FILE", FabricBill, {"--prices"}},
+    Verb{"cost",
+         1,
+         1,
+         "trunkline fabric cost SPEC --prices FILE --grow 16384",
+         FabricBill,
+         {"--prices", "--grow", "--out"}},
     Verb{"check", 1, 1, "trunkline fabric check SPEC --expect SPEC", FabricCheckVerb, {"--expect"}},
     Verb{"import", 1, 1, "trunkline fabric import FILE", FabricImport},
     Verb{

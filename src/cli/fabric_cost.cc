@@ -1,10 +1,64 @@
 #include "cli/console.h"
 #include "cli/fabric_verbs.h"
+#include "cli/output_folder.h"
 #include "trunkline/fabric/analysis.h"
 #include "trunkline/fabric/cost.h"
 #include "trunkline/report/fabric_report.h"
+#include "trunkline/report/planner_report.h"
+#include "trunkline/report/report.h"
 
 namespace trunkline {
+namespace {
+
+Result<std::string> Bill(const FabricCommand& command, const std::string& spec,
+                         const PriceList& prices) {
+  if (command.options.contains("--out")) {
+    return Error("TL1002", "--out is for the curve of growth", "add --grow 16384, say");
+  }
+  const auto subject = LoadFabric(spec, command.assignments);
+  if (!subject) return std::unexpected(subject.error());
+  const BuiltFabric& built = *subject->built;
+  const Bisection bisection = built.bisection ? *built.bisection : BoundBisection(built.fabric);
+  const FabricCost cost = CostFabric(built, prices, bisection.lower);
+  return command.json ? RenderFabricJson(built, Analyse(built), nullptr, &cost)
+                      : RenderCostText(built, cost);
+}
+
+Result<void> WriteOut(const std::string& path, const Growth& growth) {
+  const auto folder = OutputFolder::Open(path);
+  if (!folder) return std::unexpected(folder.error());
+  if (auto written = folder->Write("growth.json", RenderGrowthJson(growth)); !written) {
+    return written;
+  }
+  if (!HtmlAvailable()) {
+    PrintNote("this build has no HTML report: growth.json alone is written");
+    return {};
+  }
+  const auto page = RenderGrowthHtml(growth);
+  return page ? folder->Write("report.html", *page) : std::unexpected(page.error());
+}
+
+Result<std::string> GrowthOf(const FabricCommand& command, const std::string& text,
+                             const PriceList& prices) {
+  const auto most = CountOption(command, "--grow", "");
+  if (!most) return std::unexpected(most.error());
+  if (!LooksLikeFabricSpec(text)) {
+    return Error("TL1002", "--grow needs a fabric to build larger and larger, and this is a file",
+                 "write a spec such as rail-optimized:node=dgx-h100,radix=64");
+  }
+  const auto spec = ParseFabricSpec(text);
+  if (!spec) return std::unexpected(spec.error());
+  const auto growth = GrowFabric(*spec, text, prices, *most);
+  if (!growth) return std::unexpected(growth.error());
+  if (command.options.contains("--out")) {
+    if (auto written = WriteOut(command.options.at("--out"), *growth); !written) {
+      return std::unexpected(written.error());
+    }
+  }
+  return command.json ? RenderGrowthJson(*growth) : RenderGrowthText(*growth);
+}
+
+}  // namespace
 
 int FabricBill(const FabricCommand& command, std::span<const std::string> words) {
   const auto prices = FindPriceList(OptionOr(command, "--prices", kDefaultPrices));
@@ -12,16 +66,13 @@ int FabricBill(const FabricCommand& command, std::span<const std::string> words)
     PrintDiagnostics(prices.error());
     return kExitUsage;
   }
-  const auto subject = LoadFabric(words[0], command.assignments);
-  if (!subject) {
-    PrintDiagnostics(subject.error());
+  const auto text = command.options.contains("--grow") ? GrowthOf(command, words[0], *prices)
+                                                       : Bill(command, words[0], *prices);
+  if (!text) {
+    PrintDiagnostics(text.error());
     return kExitUsage;
   }
-  const BuiltFabric& built = *subject->built;
-  const Bisection bisection = built.bisection ? *built.bisection : BoundBisection(built.fabric);
-  const FabricCost cost = CostFabric(built, *prices, bisection.lower);
-  PrintResult(command.json ? RenderFabricJson(built, Analyse(built), nullptr, &cost)
-                           : RenderCostText(built, cost));
+  PrintResult(*text);
   return kExitDone;
 }
 

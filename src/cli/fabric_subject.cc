@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "base/yaml_reader.h"
@@ -61,6 +62,16 @@ Result<FabricSubject> LoadFabric(const std::string& spec,
                                  const std::vector<Assignment>& assignments) {
   if (LooksLikeFabricSpec(spec)) return OfSpec(spec, assignments);
   return OfFile(spec == "-" ? "/dev/stdin" : spec, assignments);
+}
+
+Result<std::uint32_t> CountOption(const FabricCommand& command, const std::string& flag,
+                                  const std::string& otherwise) {
+  const std::string text = OptionOr(command, flag, otherwise);
+  std::uint32_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error == std::errc() && end == text.data() + text.size() && count > 0) return count;
+  return Error("TL1002", fmt::format("{} {}: not a whole number above 0", flag, text),
+               fmt::format("write {} 64, say", flag));
 }
 
 }  // namespace trunkline

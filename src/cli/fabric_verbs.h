@@ -29,6 +29,8 @@ inline constexpr std::array kFabricOptions = {
     FabricOption{"--format", "export", "The format to write: see docs/formats.md (default: csv)"},
     FabricOption{"--prices", "cost, compare, advise",
                  "A price list of `catalog prices`, or a file in that form"},
+    FabricOption{"--grow", "cost", "Up to so many GPUs, step by step: what growth costs"},
+    FabricOption{"--out", "cost", "Write report.html and growth.json to a folder"},
     FabricOption{"--gpus", "advise", "GPUs to join"},
     FabricOption{"--node", "advise", "The servers they are in, dgx-h100 if left out"},
     FabricOption{"--radix", "advise", "Ports of a switch, 64 if left out"},
@@ -48,6 +50,11 @@ struct FabricSubject {
 // The fabric of `kind:key=value,…` or of a scenario file.
 [[nodiscard]] Result<FabricSubject> LoadFabric(const std::string& spec,
                                                const std::vector<Assignment>& assignments);
+
+// A flag's value as a whole number above 0. TL1002.
+[[nodiscard]] Result<std::uint32_t> CountOption(const FabricCommand& command,
+                                                const std::string& flag,
+                                                const std::string& otherwise);
 
 // The value of a flag of kFabricOptions, or `otherwise` where it is not given.
 [[nodiscard]] inline std::string OptionOr(const FabricCommand& command, const std::string& flag,

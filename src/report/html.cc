@@ -5,6 +5,7 @@
 #include "report/json_writer.h"
 #include "report/lanes.h"
 #include "report/names.h"
+#include "report/page.h"
 #include "report/samples_json.h"
 #include "trunkline/report/report.h"
 
@@ -90,30 +91,36 @@ std::string DataElement(std::string_view id, std::string_view json) {
 
 bool HtmlAvailable() { return true; }
 
-Result<std::string> RenderHtml(const RunResult& result) {
+Result<std::string> FillPage(
+    std::initializer_list<std::pair<std::string_view, std::string>> documents) {
   const EmbeddedFile* page = k_trunkline_report_page.Find("report.html");
   TL_CHECK(page != nullptr, "the report page is not embedded");
   const std::string_view text = page->text();
   const std::size_t slot = text.find(kSlot);
   TL_CHECK(slot != std::string_view::npos, "the report page has no slot for data");
   std::string out(text.substr(0, slot));
-  out += DataElement("result", RenderJson(result));
-  out += DataElement("timeline", TimelineJson(result));
-  out += DataElement("samples", result.samples != nullptr ? SeriesJson(result) : "null");
-  out += text.substr(slot + kSlot.size());
-  return out;
+  for (const auto& [id, json] : documents) out += DataElement(id, json);
+  return out.append(text.substr(slot + kSlot.size()));
+}
+
+Result<std::string> RenderHtml(const RunResult& result) {
+  return FillPage({{"result", RenderJson(result)},
+                   {"timeline", TimelineJson(result)},
+                   {"samples", result.samples != nullptr ? SeriesJson(result) : "null"}});
 }
 
 #else
 
 bool HtmlAvailable() { return false; }
 
-Result<std::string> RenderHtml(const RunResult&) {
+Result<std::string> FillPage(std::initializer_list<std::pair<std::string_view, std::string>>) {
   return Error(
       "TL1901", "this build of trunkline has no HTML report",
       "install Node.js, run `npm ci` in web/, configure and build again; or use --json and "
       "trace.json, which need neither");
 }
+
+Result<std::string> RenderHtml(const RunResult&) { return FillPage({}); }
 
 #endif
 

@@ -228,6 +228,17 @@ void WriteHead(JsonWriter& json, const RunResult& result) {
   json.Field("title", result.title);
   json.Field("cluster", result.cluster_summary);
   json.Field("ranks", static_cast<std::uint64_t>(result.placement.rank_count()));
+  const Fragmentation& lies = result.fragmentation;
+  json.Key("placement");
+  json.Object([&] {
+    json.Field("kind", ToString(result.placement_kind));
+    json.Field("nodes", lies.nodes);
+    json.Field("units", lies.units);
+    json.Field("units_needed", lies.units_needed);
+    json.Field("units_total", lies.units_total);
+    json.Field("ring_over_spines", lies.ring_over_spines);
+    json.Field("pairs_over_spines", lies.pairs_over_spines);
+  });
   json.Field("status", ToString(result.status));
   json.Field("engine", result.engine);
   json.Field("seed", result.seed);

@@ -135,8 +135,6 @@ void ChooseRouting(const FabricSpec& fabric, Scenario& scenario) {
 
 void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fabric,
                  Scenario& scenario) {
-  static const Words<PlacementKind> kPlacements = {{"packed", PlacementKind::kPacked},
-                                                   {"random", PlacementKind::kRandom}};
   static const Words<GpuDirect> kGpuDirect = {{"true", GpuDirect::kOn}, {"false", GpuDirect::kOff}};
   ClusterSpec& spec = scenario.cluster;
   if (const auto node = cluster.Find("node"); node && node->Read(fabric.node)) {
@@ -147,7 +145,6 @@ void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fa
   ReadTransport(cluster, spec);
   AssumeSockets(scenario);
   ChooseRouting(fabric, scenario);
-  cluster.Read("placement", spec.placement, kPlacements);
   const bool sockets = spec.transport.kind == TransportKind::kTcp;
   if (sockets) spec.gpudirect = GpuDirect::kOff;  // the kernel copies from and to host memory
   cluster.Read("gpudirect", spec.gpudirect, kGpuDirect);

@@ -20,6 +20,8 @@ void RefuseReserved(const YamlMap& map, std::string_view key, const std::string&
 // `file` is the scenario's path.
 void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fabric,
                  Scenario& scenario);
+// `cluster.placement`, which is not looked at without a fabric.
+void ReadPlacement(const std::string& file, const YamlMap& cluster, ClusterSpec& spec);
 // `faults`: those from the start into `spec`, the others into the scenario.
 void ReadFaults(const YamlMap& root, FabricSpec& spec, Scenario& scenario);
 // What only the packet engine reads of `cluster`: the inside of switches, and what the ends do

@@ -91,11 +91,14 @@ class Run {
   }
 
   Result<void> Place(std::size_t ranks) {
-    auto placement = scenario_.cluster.placement == PlacementKind::kPacked
-                         ? PackedPlacement(*result_.fabric, ranks)
-                         : RandomPlacement(*result_.fabric, ranks, scenario_.seed);
+    const ClusterSpec& cluster = scenario_.cluster;
+    auto placement = PlaceRanks(*result_.fabric, cluster.fabric->unit_of_node, cluster.placement,
+                                ranks, scenario_.seed);
     if (!placement) return std::unexpected(placement.error());
     result_.placement = std::move(*placement);
+    result_.placement_kind = cluster.placement.kind;
+    result_.fragmentation =
+        MeasureFragmentation(*result_.router, cluster.fabric->unit_of_node, result_.placement);
     return {};
   }
 
@@ -198,7 +201,7 @@ class Run {
   }
 
   Result<void> RunWorkload(const TrafficInput& traffic) {
-    if (auto placed = Place(result_.fabric->endpoints().size()); !placed) return placed;
+    if (auto placed = Place(scenario_.cluster.available()); !placed) return placed;
     if (auto done = RunTraffic(scenario_, traffic, options_, result_); !done) return done;
     CheckBound();
     return {};

@@ -105,6 +105,7 @@ class Reader {
         value->Adopt(built.error());
       }
     }
+    ReadPlacement(file_, *cluster, scenario_.cluster);
     ReadPackets(*value, scenario_);
   }
 
@@ -169,9 +170,7 @@ class Reader {
     const auto traffic = map->Find("traffic");
     CheckEngine(root, traffic.has_value());
     const std::int64_t endpoints =
-        scenario_.cluster.fabric
-            ? static_cast<std::int64_t>(scenario_.cluster.fabric->fabric.endpoints().size())
-            : 0;
+        scenario_.cluster.fabric ? static_cast<std::int64_t>(scenario_.cluster.available()) : 0;
     if (int{training.has_value()} + int{collective.has_value()} + int{trace.has_value()} +
             int{traffic.has_value()} >
         1) {
@@ -197,6 +196,11 @@ class Reader {
 };
 
 }  // namespace
+
+std::size_t ClusterSpec::available() const {
+  return placement.kind == PlacementKind::kListed ? placement.listed.size()
+                                                  : fabric->fabric.endpoints().size();
+}
 
 const char* ToString(EngineKind kind) {
   switch (kind) {

@@ -344,6 +344,25 @@ const tests = {
     assert.deepEqual(complaints, []);
   },
 
+  async 'draws what a fabric costs as it grows, with the step to a third tier'() {
+    for (const width of kWidths) {
+      const {page, complaints, result} = await open('growth', {width});
+      assert.equal((await page.$$('#growth .dot')).length, result.points.length);
+      assert.equal((await page.$$('#growth tbody tr')).length, result.points.length);
+      const labels = await page.$$eval('#growth svg text', texts => texts.map(t => t.textContent));
+      assert.ok(labels.includes('3 tiers'), labels.join(' '));
+      const line = await page.$eval('#growth polyline', line => line.getAttribute('points'));
+      const heights = line.split(' ').map(point => Number(point.split(',')[1]));
+      // 1,000 USD a host on two tiers, 2,000 on three: twice as high above the axis.
+      assert.ok(Math.abs(heights[0] - heights[1]) < 0.01 && heights[2] < heights[1]);
+      assert.match(await page.textContent('header'), /<b>mine<\/b>/);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+      await page.screenshot({path: join(output, `growth-${width}.png`), fullPage: true});
+      assert.deepEqual(complaints, []);
+      await page.close();
+    }
+  },
+
   async 'prints every question open, on white'() {
     const {page} = await open('training', {theme: 'dark'});
     await page.emulateMedia({media: 'print', colorScheme: 'dark'});

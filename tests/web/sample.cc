@@ -2,8 +2,10 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <tuple>
 
 #include "report/test_result.h"
+#include "trunkline/report/planner_report.h"
 #include "trunkline/report/report.h"
 
 namespace {
@@ -21,6 +23,27 @@ bool WriteReport(const std::string& folder, const std::string& name,
          Write(folder + "/" + name + ".json", trunkline::RenderJson(result));
 }
 
+// Hosts on two tiers up to 128, and a third from 129 on.
+bool WriteGrowth(const std::string& folder) {
+  trunkline::Growth growth;
+  growth.name = "clos:radix=16";
+  growth.prices = "<b>mine</b>";
+  growth.currency = "USD";
+  for (const auto& [hosts, tiers, price] :
+       {std::tuple(64U, 2U, 64e3), std::tuple(128U, 2U, 128e3), std::tuple(129U, 3U, 258e3)}) {
+    growth.points.push_back({.nodes = hosts,
+                             .gpus = hosts,
+                             .tiers = tiers,
+                             .switches = hosts / 4,
+                             .cables = 2 * hosts,
+                             .price = price,
+                             .watts = 1000.0 * hosts});
+  }
+  const auto html = trunkline::RenderGrowthHtml(growth);
+  return html && Write(folder + "/growth.html", *html) &&
+         Write(folder + "/growth.json", trunkline::RenderGrowthJson(growth));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -36,7 +59,7 @@ int main(int argc, char** argv) {
   hostile.links.front().from = "<b>leaf</b>";
   hostile.assumptions.push_back("<script>document.title='owned'</script>");
   const std::string folder = argv[1];
-  const bool written = WriteReport(folder, "training", PipelineResult()) &&
+  const bool written = WriteGrowth(folder) && WriteReport(folder, "training", PipelineResult()) &&
                        WriteReport(folder, "collective", CollectiveResult()) &&
                        WriteReport(folder, "messages", MessagesResult()) &&
                        WriteReport(folder, "window", trunkline::testing::WindowResult()) &&

@@ -1,5 +1,6 @@
 import {embedded, type Result, type Timeline} from './data';
 import {h, section} from './dom';
+import {growthPage, type Growth} from './growth';
 import {overTime, type Samples} from './samples';
 import * as parts from './sections';
 import {TimelineView} from './timeline';
@@ -12,36 +13,48 @@ function timeline(data: Timeline): HTMLElement|null {
         'Drag to move, pinch or scroll over the focused timeline to zoom; or arrow keys, + − and 0.'));
 }
 
-const result = embedded<Result>('result');
-document.title = `${result.title} – Trunkline`;
-const main = h('main', {});
-for (const part
-         of [parts.keyFigures(result),
-             parts.breakdown(result),
-             parts.advice(result),
-             parts.blocked(result),
-             timeline(embedded<Timeline>('timeline')),
-             parts.collectives(result),
-             parts.rows(result),
-             parts.flows(result),
-             parts.packets(result),
-             parts.packetWindow(result),
-             overTime(embedded<Samples|null>('samples')),
-             parts.repeat(result),
-             parts.links(result),
-             parts.memory(result),
-             parts.explanation(result),
-             parts.kernels(result),
-             parts.assumptions(result),
-             parts.warnings(result),
-]) {
-  if (part) main.append(part);
-}
-document.getElementById('report')!.append(
+function runPage(): HTMLElement[] {
+  const result = embedded<Result>('result');
+  document.title = `${result.title} – Trunkline`;
+  const main = h('main', {});
+  for (const part
+           of [parts.keyFigures(result),
+               parts.breakdown(result),
+               parts.advice(result),
+               parts.blocked(result),
+               timeline(embedded<Timeline>('timeline')),
+               parts.collectives(result),
+               parts.rows(result),
+               parts.flows(result),
+               parts.packets(result),
+               parts.packetWindow(result),
+               overTime(embedded<Samples|null>('samples')),
+               parts.repeat(result),
+               parts.links(result),
+               parts.memory(result),
+               parts.explanation(result),
+               parts.kernels(result),
+               parts.assumptions(result),
+               parts.warnings(result),
+  ]) {
+    if (part) main.append(part);
+  }
+  return [
     parts.header(result), main,
     h('footer', {},
       'Simulated by Trunkline. The same figures are in result.json; spans in trace.json ',
-      'for Perfetto.'));
+      'for Perfetto.'),
+  ];
+}
+
+function costPage(): HTMLElement[] {
+  const growth = embedded<Growth>('growth');
+  document.title = `${growth.fabric} – Trunkline`;
+  return growthPage(growth);
+}
+
+document.getElementById('report')!.append(
+    ...(document.getElementById('growth') ? costPage() : runPage()));
 
 // Paper shows everything.
 addEventListener('beforeprint', () => {

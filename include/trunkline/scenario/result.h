@@ -125,6 +125,8 @@ struct RunResult {
   std::shared_ptr<const Fabric> fabric;
   std::shared_ptr<const Router> router;
   Placement placement;
+  PlacementKind placement_kind = PlacementKind::kPacked;
+  Fragmentation fragmentation;
   TransportModel transport;
   std::string cluster_summary;  // "64 x dgx-h100, rail-optimized, 400 Gb/s"
 

@@ -16,6 +16,7 @@
 #include "trunkline/collective/primitive.h"
 #include "trunkline/engine/packet_samples.h"
 #include "trunkline/fabric/fault.h"
+#include "trunkline/fabric/placement.h"
 #include "trunkline/fabric/route.h"
 #include "trunkline/fabric/switch_model.h"
 #include "trunkline/training/model.h"
@@ -33,8 +34,6 @@ class TaskGraph;
 enum class EngineKind : std::uint8_t { kAnalytic, kFlow, kPacket };
 [[nodiscard]] const char* ToString(EngineKind kind);
 
-enum class PlacementKind : std::uint8_t { kPacked, kRandom };
-
 struct ClusterSpec {
   std::shared_ptr<const BuiltFabric> fabric;  // servers included
   std::vector<StaticFault> faults;            // applied to `fabric` already; kept for their places
@@ -45,10 +44,14 @@ struct ClusterSpec {
   GpuDirect gpudirect = GpuDirect::kOn;
   TransportModel transport;
   std::string transport_name;  // "infiniband"; "ideal" has no cost of its own
-  PlacementKind placement = PlacementKind::kPacked;
+  PlacementSpec placement;
   // What only the packet engine reads: the inside of switches, and packets at the ends.
   SwitchModel switches;
   PacketTransport packet_transport;
+
+  // Endpoints that ranks may be placed on: all, or those that the placement lists. REQUIRES: a
+  // fabric.
+  [[nodiscard]] std::size_t available() const;
 };
 
 // `workload.training`: one step of a model under a plan that fits the cluster.

@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/cost_report.h"
+#include "report/json_writer.h"
+#include "report/page.h"
+#include "report/table.h"
+#include "trunkline/report/planner_report.h"
+
+namespace trunkline {
+namespace {
+
+constexpr double kBarWidth = 30;
+
+std::string Count(std::uint64_t count) { return Grouped(static_cast<double>(count)); }
+
+}  // namespace
+
+std::string RenderGrowthText(const Growth& growth) {
+  double dearest = 0;
+  for (const GrowthPoint& point : growth.points) dearest = std::max(dearest, point.per_gpu());
+  Table table({{"nodes"},
+               {"GPUs"},
+               {"tiers"},
+               {"switches"},
+               {"cables"},
+               {"price"},
+               {"per GPU"},
+               {"", Align::kLeft}});
+  std::uint32_t tiers = 0;
+  bool complete = true;
+  for (const GrowthPoint& point : growth.points) {
+    const auto bar =
+        static_cast<std::size_t>(dearest > 0 ? kBarWidth * point.per_gpu() / dearest + 0.5 : 0);
+    const bool steps_up = tiers > 0 && point.tiers > tiers;
+    table.Add(
+        {Count(point.nodes), Count(point.gpus), fmt::to_string(point.tiers), Count(point.switches),
+         Count(point.cables), Money(point.price, ""), Money(point.per_gpu(), ""),
+         std::string(bar, '#') + (steps_up ? " a tier more" : "") + (point.complete ? "" : " *")});
+    tiers = point.tiers;
+    complete &= point.complete;
+  }
+  std::string text =
+      fmt::format("{} as it grows; prices: {} ({})\n\n{}", Printable(growth.name),
+                  Printable(growth.prices), Printable(growth.currency), table.Text("  "));
+  if (!complete) text += "* without parts that the list does not sell\n";
+  if (!growth.stopped_by.empty()) {
+    text += fmt::format("It grows no further: {}\n", Printable(growth.stopped_by));
+  }
+  return text;
+}
+
+std::string RenderGrowthJson(const Growth& growth) {
+  JsonWriter json(1);
+  json.BeginObject();
+  json.Field("schema", "trunkline.growth/1");
+  json.Field("fabric", growth.name);
+  json.Field("prices", growth.prices);
+  json.Field("currency", growth.currency);
+  json.Field("stopped_by", growth.stopped_by);
+  json.Key("points");
+  json.Objects(growth.points, [&](const GrowthPoint& point) {
+    json.Field("nodes", point.nodes);
+    json.Field("gpus", point.gpus);
+    json.Field("tiers", point.tiers);
+    json.Field("switches", point.switches);
+    json.Field("cables", point.cables);
+    json.Field("price", point.price);
+    json.Field("per_gpu", point.per_gpu());
+    json.Field("watts", point.watts);
+    json.Field("complete", point.complete);
+  });
+  json.EndObject();
+  return std::move(json).Take() + "\n";
+}
+
+Result<std::string> RenderGrowthHtml(const Growth& growth) {
+  return FillPage({{"growth", RenderGrowthJson(growth)}});
+}
+
+}  // namespace trunkline
