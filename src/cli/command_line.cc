@@ -121,7 +121,7 @@ void DefineCollective(CLI::App& root, CollectiveCommand& collective, CollectiveF
   Assign(app, set, "--dtype", "workload.collective.dtype", "Element type");
   Assign(app, set, "--root", "workload.collective.root", "Root rank");
   app.add_option("--routing", own.routing, "as docs/routing.md lists: ecmp, adaptive, ugal-l …");
-  Assign(app, set, "--placement", "cluster.placement", "packed or random");
+  Assign(app, set, "--placement", "cluster.placement", "packed, by-rail or random");
   app.add_option("--scenario", collective.scenario, "Take the cluster from a scenario file");
   AddRunFlags(app, collective.flags);
   app.footer(

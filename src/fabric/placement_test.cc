@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "fabric/builders/testing.h"
 #include "trunkline/fabric/build.h"
 
 namespace trunkline {
@@ -13,14 +14,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-BuiltFabric Build(const std::string& text) {
-  const auto spec = ParseFabricSpec(text);
-  EXPECT_TRUE(spec.has_value()) << Format(spec.error().front());
-  auto built = BuildFabric(*spec);
-  EXPECT_TRUE(built.has_value()) << Format(built.error().front());
-  return built ? *std::move(built) : BuiltFabric();
-}
 
 std::vector<std::string> Names(const Fabric& fabric, const Placement& placement) {
   std::vector<std::string> names;

@@ -8,20 +8,12 @@
 #include <string>
 
 #include "fabric/analysis/hose_bound.h"
+#include "fabric/builders/testing.h"
 
 namespace trunkline {
 namespace {
 
 using ::testing::HasSubstr;
-
-BuiltFabric Build(const std::string& text) {
-  const auto spec = ParseFabricSpec(text);
-  EXPECT_TRUE(spec.has_value()) << Format(spec.error().front());
-  if (!spec) return {};
-  auto built = BuildFabric(*spec);
-  EXPECT_TRUE(built.has_value()) << Format(built.error().front());
-  return built ? *std::move(built) : BuiltFabric();
-}
 
 // The least cut over every halving of the nodes, one by one.
 Rate LeastCut(const Fabric& fabric) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "fabric/builders/testing.h"
 #include "trunkline/fabric/analysis.h"
 
 namespace trunkline {
@@ -16,12 +17,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 FabricCost CostOf(const std::string& text, const PriceList& prices) {
-  const auto spec = ParseFabricSpec(text);
-  EXPECT_TRUE(spec.has_value()) << Format(spec.error().front());
-  auto built = BuildFabric(*spec);
-  EXPECT_TRUE(built.has_value()) << Format(built.error().front());
-  if (!built) return {};
-  return CostFabric(*built, prices, built->bisection ? built->bisection->lower : Rate());
+  const BuiltFabric built = Build(text);
+  return CostFabric(built, prices, built.bisection ? built.bisection->lower : Rate());
 }
 
 PriceList Prices(const std::string& name) {

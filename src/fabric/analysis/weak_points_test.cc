@@ -6,19 +6,11 @@
 #include <algorithm>
 #include <string>
 
+#include "fabric/builders/testing.h"
 namespace trunkline {
 namespace {
 
 using ::testing::HasSubstr;
-
-BuiltFabric Build(const std::string& text) {
-  const auto spec = ParseFabricSpec(text);
-  EXPECT_TRUE(spec.has_value()) << Format(spec.error().front());
-  if (!spec) return {};
-  auto built = BuildFabric(*spec);
-  EXPECT_TRUE(built.has_value()) << Format(built.error().front());
-  return built ? *std::move(built) : BuiltFabric();
-}
 
 const FailureCost* FailureOf(const WeakPoints& weak, const std::string& what) {
   const auto found = std::ranges::find(weak.failures, what, &FailureCost::what);
