@@ -116,12 +116,22 @@ TEST(BadInput, UnwritableOutIsRefusedBeforeTheRun) {
 
 TEST(BadInput, KeysThatNothingReadsYet) {
   for (const char* assignment :
-       {"jobs=[]", "background={}", "packet.window=collectives", "workload.training.parallel.ep=2",
+       {"jobs=[]", "background={}", "workload.training.parallel.ep=2",
         "workload.training.parallel.etp=2", "workload.training.parallel.cp=2"}) {
     const Outcome outcome = RunWith(assignment);
     EXPECT_EQ(outcome.status, 2) << assignment << "\n" << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr("[TL1")) << assignment;
     EXPECT_THAT(outcome.err, HasSubstr("--set 1:1:")) << assignment;
+  }
+}
+
+TEST(BadInput, AWindowThatIsNone) {
+  for (const char* window : {"collectives", "{}", "{time: [1 s]}", "{layers: [0, 80]}",
+                             "{collectives: [dp]}", "{time: [9 s, 8 s]}", "{time: [1 h, 2 h]}"}) {
+    const Outcome outcome = RunWith(std::string("packet.window=") + window);
+    EXPECT_EQ(outcome.status, 2) << window << "\n" << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("--set 1:1:")) << window;
+    EXPECT_THAT(outcome.err, HasSubstr("hint:")) << window;
   }
 }
 

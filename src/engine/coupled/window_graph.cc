@@ -151,7 +151,7 @@ void ProgramCutter::Take(std::uint8_t release_stream, Program& program,
 }  // namespace
 
 WindowGraph::WindowGraph(const TaskGraph& whole, const Folding& folding)
-    : whole_(whole),
+    : DerivedGraph(whole),
       program_of_(folding.simulated_rank),
       programs_(folding.ranks.size()),
       origins_(folding.ranks.size()),

@@ -9,6 +9,7 @@
 #include "engine/flow/last_arrivals.h"
 #include "trunkline/engine/packet_window.h"
 #include "trunkline/workload/task_graph.h"
+#include "workload/derived_graph.h"
 
 namespace trunkline {
 
@@ -19,7 +20,7 @@ struct Interval {
 
 // What of a run lies in a window, as a graph of its own whose time zero is the window's start.
 // Ranks that the run folded share a program.
-class WindowGraph : public TaskGraph {
+class WindowGraph : public DerivedGraph {
  public:
   // Where a task comes from.
   struct Origin {
@@ -33,7 +34,6 @@ class WindowGraph : public TaskGraph {
     return origins_[program_of(rank)];
   }
 
-  [[nodiscard]] std::uint32_t ranks() const override { return whole_.ranks(); }
   [[nodiscard]] std::uint32_t program_count() const override {
     return static_cast<std::uint32_t>(programs_.size());
   }
@@ -44,32 +44,12 @@ class WindowGraph : public TaskGraph {
     return programs_[index];
   }
   [[nodiscard]] std::span<const CollectiveChoice> collectives() const override { return choices_; }
-  [[nodiscard]] std::span<const TaskLabel> labels() const override { return whole_.labels(); }
   [[nodiscard]] std::span<const std::string> streams() const override { return streams_; }
-  [[nodiscard]] std::uint32_t communicator_count() const override {
-    return whole_.communicator_count();
-  }
-  [[nodiscard]] CommunicatorId communicator(RankId rank, std::uint32_t role) const override {
-    return whole_.communicator(rank, role);
-  }
-  [[nodiscard]] std::vector<RankId> members(CommunicatorId communicator) const override {
-    return whole_.members(communicator);
-  }
-  [[nodiscard]] RankId peer(RankId rank, std::uint32_t role) const override {
-    return whole_.peer(rank, role);
-  }
-  [[nodiscard]] std::uint32_t reverse_role(std::uint32_t role) const override {
-    return whole_.reverse_role(role);
-  }
-  [[nodiscard]] std::uint32_t sender_role(RankId receiver, std::uint32_t role) const override {
-    return whole_.sender_role(receiver, role);
-  }
 
  private:
   friend class WindowCutter;
   WindowGraph(const TaskGraph& whole, const Folding& folding);
 
-  const TaskGraph& whole_;
   std::vector<std::uint32_t> program_of_;  // by rank: whom the run simulated for it
   std::vector<Program> programs_;
   std::vector<std::vector<Origin>> origins_;  // by program, then task
