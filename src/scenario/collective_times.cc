@@ -1,5 +1,6 @@
 #include "trunkline/scenario/collective_times.h"
 
+#include <memory>
 #include <utility>
 
 #include "trunkline/scenario/run.h"

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "trunkline/base/random.h"
 #include "trunkline/fabric/import.h"

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <queue>
 #include <set>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "fabric/check/wanted.h"
 #include "trunkline/base/random.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "fabric/export/writer.h"
@@ -59,7 +60,7 @@ Result<std::string> Write(const CableList& list) {
   }
   const auto id = [&](std::uint32_t device) {
     return fmt::format("{}-{:016x}", list.devices[device].kind == DeviceKind::kSwitch ? 'S' : 'H',
-                       device + 1);
+                       (device + 1) * 0x100);
   };
   std::string text = "# Topology file: written by trunkline\n";
   for (std::uint32_t d = 0; d < list.devices.size(); ++d) {
@@ -68,7 +69,7 @@ Result<std::string> Write(const CableList& list) {
     for (const View& view : views[d]) ports = std::max(ports, view.port);
     text +=
         fmt::format("\n{}guid=0x{:x}\n{}\t{} \"{}\"\t\t# \"{}\"{}\n", is_switch ? "switch" : "ca",
-                    d + 1, is_switch ? "Switch" : "Ca", ports, id(d), description[d],
+                    (d + 1) * 0x100, is_switch ? "Switch" : "Ca", ports, id(d), description[d],
                     is_switch ? fmt::format(" enhanced port 0 lid {} lmc 0", d + 1) : "");
     for (const View& view : views[d]) {
       text +=

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "fabric/import/cable_list.h"
 #include "trunkline/fabric/import.h"
 

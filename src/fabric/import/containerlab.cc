@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "base/yaml_reader.h"

@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
+#include <set>
 #include <spanstream>
 #include <utility>
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
+#include <optional>
 #include <spanstream>
 #include <utility>
 

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "fabric/import/named_cables.h"

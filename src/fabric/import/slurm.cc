@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <map>
+#include <optional>
+#include <set>
 #include <spanstream>
 #include <utility>
 
