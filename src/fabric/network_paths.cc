@@ -1,20 +1,16 @@
 #include "fabric/network_paths.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <utility>
 
 #include "trunkline/base/check.h"
 
 namespace trunkline {
-
-namespace {
-
-constexpr std::uint32_t kBatch = 64;
-
-}  // namespace
 
 struct NetworkPaths::Batch {
   // Destinations of the batch that leave a switch by the same ports.
@@ -36,20 +32,22 @@ struct NetworkPaths::Batch {
         below(switches),
         next_below(switches),
         groups(1),
-        cells(switches * kBatch) {}
+        cells(switches * kTable),
+        sets_of_switch(switches) {}
 
   void Clear() {
     std::ranges::fill(reached, 0);
     std::ranges::fill(fresh, 0);
     std::ranges::fill(below, 0);
     std::ranges::fill(cells, Cell());
+    for (std::vector<std::uint32_t>& sets : sets_of_switch) sets.clear();
     active.clear();
   }
   // Adds a port to the groups that leave by it, apart from those of their members that do not.
   void AddPort(LinkId link, std::uint64_t through);
   void Assign(std::uint32_t s, std::uint64_t members, Cell cell) {
     for (std::uint64_t left = members; left != 0; left &= left - 1) {
-      cells[s * kBatch + static_cast<std::size_t>(std::countr_zero(left))] = cell;
+      cells[s * kTable + static_cast<std::size_t>(std::countr_zero(left))] = cell;
     }
   }
 
@@ -63,15 +61,29 @@ struct NetworkPaths::Batch {
   std::vector<std::uint64_t> next_below;
   std::vector<std::uint32_t> active;  // switches with fresh destinations
   std::vector<std::uint32_t> touched;
-  std::vector<Group> groups;  // at least one, whose room is kept
-  std::vector<Cell> cells;    // [switch x kBatch + bit]
+  std::vector<Group> groups;                               // at least one, whose room is kept
+  std::vector<Cell> cells;                                 // [switch x kTable + bit]
+  std::vector<std::vector<std::uint32_t>> sets_of_switch;  // of several links
+  Table* table = nullptr;                                  // that is made
 };
+
+struct NetworkPaths::Tables {
+  explicit Tables(std::size_t count) : made(count), owned(count) {}
+
+  std::vector<std::atomic<const Table*>> made;  // null until it is
+  std::mutex making;                            // guards what follows
+  std::vector<std::unique_ptr<const Table>> owned;
+  std::unique_ptr<Batch> batch;
+};
+
+NetworkPaths::~NetworkPaths() = default;
+NetworkPaths::NetworkPaths(NetworkPaths&&) noexcept = default;
+NetworkPaths& NetworkPaths::operator=(NetworkPaths&&) noexcept = default;
 
 NetworkPaths::NetworkPaths(const Fabric& fabric, std::span<const std::uint64_t> heights)
     : fabric_(&fabric),
       switch_of_device_(fabric.device_count(), kNone),
-      end_of_device_(fabric.device_count(), kNone),
-      set_of_single_link_(fabric.link_count(), kNone) {
+      end_of_device_(fabric.device_count(), kNone) {
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     if (fabric.device(DeviceId(i)).kind != DeviceKind::kSwitch) continue;
     switch_of_device_[i] = static_cast<std::uint32_t>(switches_.size());
@@ -88,22 +100,46 @@ NetworkPaths::NetworkPaths(const Fabric& fabric, std::span<const std::uint64_t> 
     }
   }
   adjacency_begin_.push_back(static_cast<std::uint32_t>(adjacency_.size()));
-  wide_sets_of_switch_.resize(switches_.size());
+  TL_CHECK(adjacency_.size() < kSeveral, adjacency_.size());
   FindEnds();
   FindDestinations();
 
-  std::vector<std::vector<Run>> runs(switches_.size());
-  Batch batch(switches_.size());
-  const auto count = static_cast<std::uint32_t>(destinations_.size());
-  for (std::uint32_t first = 0; first < count; first += kBatch) {
-    SearchBatch(first, batch);
-    AppendRuns(first, std::min(kBatch, count - first), batch, runs);
+  tables_ = std::make_unique<Tables>((destinations_.size() + kTable - 1) / kTable);
+}
+
+const NetworkPaths::Table& NetworkPaths::TableOf(std::uint32_t destination) const {
+  std::atomic<const Table*>& made = tables_->made[destination / kTable];
+  if (const Table* table = made.load(std::memory_order_acquire)) return *table;
+  const std::scoped_lock lock(tables_->making);
+  std::unique_ptr<const Table>& owned = tables_->owned[destination / kTable];
+  if (owned == nullptr) {
+    if (tables_->batch == nullptr) tables_->batch = std::make_unique<Batch>(switches_.size());
+    owned = MakeTable(destination / kTable * kTable, *tables_->batch);
+    made.store(owned.get(), std::memory_order_release);
   }
-  for (const std::vector<Run>& of_switch : runs) {
-    runs_begin_.push_back(static_cast<std::uint32_t>(runs_.size()));
-    runs_.insert(runs_.end(), of_switch.begin(), of_switch.end());
+  return *owned;
+}
+
+// A leaf sends nearly all destinations the same way, so runs are few.
+std::unique_ptr<const NetworkPaths::Table> NetworkPaths::MakeTable(std::uint32_t first_destination,
+                                                                   Batch& batch) const {
+  auto table = std::make_unique<Table>();
+  batch.table = table.get();
+  SearchBatch(first_destination, batch);
+  const std::uint32_t count = std::min(kTable, destination_count() - first_destination);
+  table->runs_begin.reserve(switches_.size() + 1);
+  for (std::size_t s = 0; s < switches_.size(); ++s) {
+    table->runs_begin.push_back(static_cast<std::uint32_t>(table->runs.size()));
+    const auto cells = std::span(batch.cells).subspan(s * kTable, count);
+    for (std::uint32_t bit = 0; bit < count; ++bit) {
+      if (bit > 0 && cells[bit] == cells[bit - 1]) continue;
+      table->runs.push_back({cells[bit].set, cells[bit].distance, static_cast<std::uint8_t>(bit)});
+    }
   }
-  runs_begin_.push_back(static_cast<std::uint32_t>(runs_.size()));
+  table->runs_begin.push_back(static_cast<std::uint32_t>(table->runs.size()));
+  table->runs.shrink_to_fit();
+  table->set_links.shrink_to_fit();
+  return table;
 }
 
 void NetworkPaths::FindEnds() {
@@ -163,15 +199,15 @@ void NetworkPaths::FindDestinations() {
   for (std::uint32_t end = 0; end < ends_.size(); ++end) give(end);  // cabled back to back
 }
 
-void NetworkPaths::SearchBatch(std::uint32_t first_destination, Batch& batch) {
+void NetworkPaths::SearchBatch(std::uint32_t first_destination, Batch& batch) const {
   batch.Clear();
-  const std::size_t end = std::min<std::size_t>(destinations_.size(), first_destination + kBatch);
+  const std::size_t end = std::min<std::size_t>(destinations_.size(), first_destination + kTable);
   for (std::size_t d = first_destination; d < end; ++d) {
     const std::size_t bit = d - first_destination;
     for (std::uint32_t s : destinations_[d]) {
       if (batch.fresh[s] == 0) batch.active.push_back(s);
       batch.fresh[s] |= std::uint64_t{1} << bit;
-      batch.cells[s * kBatch + bit].distance = 0;
+      batch.cells[s * kTable + bit].distance = 0;
     }
   }
   for (std::uint32_t s : batch.active) batch.reached[s] = batch.below[s] = batch.fresh[s];
@@ -190,7 +226,7 @@ std::uint64_t NetworkPaths::Passing(std::uint32_t from, std::uint32_t to,
 }
 
 void NetworkPaths::Reach(std::uint32_t from, std::uint64_t destinations, std::uint32_t to,
-                         Batch& batch) {
+                         Batch& batch) const {
   const std::uint64_t seen = destinations & ~batch.reached[from];
   if (seen == 0) return;
   if (batch.next[from] == 0) batch.touched.push_back(from);
@@ -199,7 +235,7 @@ void NetworkPaths::Reach(std::uint32_t from, std::uint64_t destinations, std::ui
   if (!heights_.empty() && heights_[from] > heights_[to]) batch.next_below[from] |= seen;
 }
 
-void NetworkPaths::ExpandBatch(std::uint16_t distance, Batch& batch) {
+void NetworkPaths::ExpandBatch(std::uint16_t distance, Batch& batch) const {
   batch.touched.clear();
   // Cables carry both directions, so the way out is the way back. With heights, a way down is
   // preferred to one of the same length up: who comes from above must be led down.
@@ -228,7 +264,7 @@ void NetworkPaths::ExpandBatch(std::uint16_t distance, Batch& batch) {
 }
 
 // Most destinations leave a switch by one port alone (down), or all by the same ports (up).
-void NetworkPaths::SplitByPorts(std::uint32_t s, std::uint16_t distance, Batch& batch) {
+void NetworkPaths::SplitByPorts(std::uint32_t s, std::uint16_t distance, Batch& batch) const {
   const std::uint64_t wanted = batch.next[s];
   const std::uint64_t shared = std::exchange(batch.shared[s], 0);
   batch.groups.resize(1);
@@ -237,7 +273,7 @@ void NetworkPaths::SplitByPorts(std::uint32_t s, std::uint16_t distance, Batch& 
   for (std::uint32_t i = adjacency_begin_[s]; i < adjacency_begin_[s + 1]; ++i) {
     const std::uint64_t through = Passing(s, neighbour_[i], batch) & wanted;
     if (const std::uint64_t alone = through & ~shared; alone != 0) {
-      batch.Assign(s, alone, {Intern(s, std::span(&adjacency_[i], 1)), distance});
+      batch.Assign(s, alone, {i, distance});
     }
     if (const std::uint64_t others = through & shared; others != 0) {
       if (batch.groups.size() == 1 && others == shared) {
@@ -249,7 +285,7 @@ void NetworkPaths::SplitByPorts(std::uint32_t s, std::uint16_t distance, Batch& 
   }
   if (shared == 0) return;
   for (const Batch::Group& group : batch.groups) {
-    batch.Assign(s, group.members, {Intern(s, group.links), distance});
+    batch.Assign(s, group.members, {Intern(s, group.links, batch), distance});
   }
 }
 
@@ -269,52 +305,29 @@ void NetworkPaths::Batch::AddPort(LinkId link, std::uint64_t through) {
   }
 }
 
-void NetworkPaths::AppendRuns(std::uint32_t first_destination, std::uint32_t count,
-                              const Batch& batch, std::vector<std::vector<Run>>& runs) const {
-  for (std::size_t s = 0; s < switches_.size(); ++s) {
-    const auto cells = std::span(batch.cells).subspan(s * kBatch, count);
-    for (std::uint32_t bit = 0; bit < count; ++bit) {
-      if (bit > 0 && cells[bit] == cells[bit - 1]) continue;
-      const Batch::Cell& cell = cells[bit];
-      if (!runs[s].empty() && runs[s].back().set == cell.set &&
-          runs[s].back().distance == cell.distance) {
-        continue;
-      }
-      runs[s].push_back({first_destination + bit, cell.set, cell.distance});
-    }
-  }
-}
-
-const NetworkPaths::Run& NetworkPaths::RunOf(std::uint32_t switch_index,
+const NetworkPaths::Run& NetworkPaths::RunOf(const Table& table, std::uint32_t switch_index,
                                              std::uint32_t destination) const {
-  const auto runs = std::span(runs_).subspan(
-      runs_begin_[switch_index], runs_begin_[switch_index + 1] - runs_begin_[switch_index]);
-  if (runs.size() == destinations_.size()) return runs[destination];
-  return *std::prev(std::ranges::upper_bound(runs, destination, {}, &Run::destination));
+  const std::span<const Run> runs = RunsOf(table, switch_index);
+  const std::uint32_t offset = destination % kTable;
+  if (runs.size() == kTable) return runs[offset];
+  return *std::prev(std::ranges::upper_bound(runs, offset, {}, &Run::first));
 }
 
-std::uint32_t NetworkPaths::Intern(std::uint32_t switch_index, std::span<const LinkId> links) {
-  if (links.size() == 1) {
-    const std::uint32_t known = set_of_single_link_[Index(links[0])];
-    if (known != kNone) return known;
-  } else {
-    // A switch has few distinct sets of several ports, so a scan is short.
-    for (std::uint32_t set : wide_sets_of_switch_[switch_index]) {
-      if (std::ranges::equal(links,
-                             std::span(set_links_).subspan(sets_[set].begin, sets_[set].count))) {
-        return set;
-      }
+std::uint32_t NetworkPaths::Intern(std::uint32_t switch_index, std::span<const LinkId> links,
+                                   Batch& batch) const {
+  Table& table = *batch.table;
+  // A switch has few distinct sets of several ports, so a scan is short.
+  for (std::uint32_t set : batch.sets_of_switch[switch_index]) {
+    const PortSet& known = table.sets[set & ~kSeveral];
+    if (std::ranges::equal(links, std::span(table.set_links).subspan(known.begin, known.count))) {
+      return set;
     }
   }
-  const auto set = static_cast<std::uint32_t>(sets_.size());
-  sets_.push_back({static_cast<std::uint32_t>(set_links_.size()),
-                   static_cast<std::uint32_t>(links.size()), CommonTrunk(links)});
-  set_links_.insert(set_links_.end(), links.begin(), links.end());
-  if (links.size() == 1) {
-    set_of_single_link_[Index(links[0])] = set;
-  } else {
-    wide_sets_of_switch_[switch_index].push_back(set);
-  }
+  const std::uint32_t set = static_cast<std::uint32_t>(table.sets.size()) | kSeveral;
+  table.sets.push_back({static_cast<std::uint32_t>(table.set_links.size()),
+                        static_cast<std::uint32_t>(links.size()), CommonTrunk(links)});
+  table.set_links.insert(table.set_links.end(), links.begin(), links.end());
+  batch.sets_of_switch[switch_index].push_back(set);
   return set;
 }
 
@@ -331,7 +344,7 @@ std::uint16_t NetworkPaths::DistanceAfter(LinkId link, const End& dst) const {
   if (to == dst.device) return 0;
   const std::uint32_t s = switch_of_device_[Index(to)];
   if (s == kNone) return kUnreachable;  // NICs and hosts do not forward
-  const std::uint16_t distance = RunOf(s, dst.destination).distance;
+  const std::uint16_t distance = RunOf(TableOf(dst.destination), s, dst.destination).distance;
   return distance == kUnreachable ? kUnreachable : static_cast<std::uint16_t>(distance + 1);
 }
 
@@ -354,8 +367,9 @@ std::optional<LinkId> NetworkPaths::OnlyCableInto(DeviceId device) const {
 }
 
 bool NetworkPaths::Forwards(DeviceId at, DeviceId dst) const {
+  const std::uint32_t destination = ends_[end_of_device_[Index(dst)]].destination;
   const std::uint16_t distance =
-      RunOf(switch_of_device_[Index(at)], ends_[end_of_device_[Index(dst)]].destination).distance;
+      RunOf(TableOf(destination), switch_of_device_[Index(at)], destination).distance;
   return distance != 0 && distance != kUnreachable;
 }
 
@@ -364,10 +378,12 @@ NetworkPaths::Ports NetworkPaths::Next(DeviceId at, DeviceId dst,
   const End& to = ends_[end_of_device_[Index(dst)]];
   const std::uint32_t s = switch_of_device_[Index(at)];
   if (s != kNone) {
-    const Run& run = RunOf(s, to.destination);
+    const Table& table = TableOf(to.destination);
+    const Run& run = RunOf(table, s, to.destination);
     if (run.distance > 0) {
-      const PortSet& set = sets_[run.set];
-      return {std::span(set_links_).subspan(set.begin, set.count), set.trunk};
+      return {LinksOf(table, run.set), (run.set & kSeveral) == 0
+                                           ? fabric_->link(adjacency_[run.set]).trunk
+                                           : table.sets[run.set & ~kSeveral].trunk};
     }
   }
 

@@ -1,17 +1,22 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "trunkline/fabric/fabric.h"
 
-// The minimal paths through the network, from anywhere to every NIC and host.
 namespace trunkline {
 
+// The minimal paths through the network, from anywhere to every NIC and host. They are searched for
+// 64 destinations at a time, when the first of these is asked for: traffic between a few ends of a
+// large fabric costs little. Safe for concurrent readers.
 class NetworkPaths {
  public:
   // Links out of one device, all on minimal paths to one destination.
@@ -24,6 +29,9 @@ class NetworkPaths {
   // Paths of fewest links or, with `heights` (by device), the shortest of those that never lead to
   // a higher switch after they have led to a lower one. REQUIRES: switches differ in height.
   explicit NetworkPaths(const Fabric& fabric, std::span<const std::uint64_t> heights = {});
+  ~NetworkPaths();
+  NetworkPaths(NetworkPaths&&) noexcept;
+  NetworkPaths& operator=(NetworkPaths&&) noexcept;
 
   // Whether `device` is a NIC or host with a network cable.
   [[nodiscard]] bool attached(DeviceId device) const {
@@ -38,6 +46,21 @@ class NetworkPaths {
   // Attached devices cabled to the same switches share this number.
   [[nodiscard]] std::uint32_t destination(DeviceId device) const {
     return ends_[end_of_device_[Index(device)]].destination;
+  }
+
+  [[nodiscard]] std::uint32_t destination_count() const {
+    return static_cast<std::uint32_t>(destinations_.size());
+  }
+  // The switches of one, as indices below switch_count(), ascending.
+  [[nodiscard]] std::span<const std::uint32_t> switches_of(std::uint32_t destination) const {
+    return destinations_[destination];
+  }
+  [[nodiscard]] std::size_t switch_count() const { return switches_.size(); }
+  // The switches that the cables of a switch lead to, one for each cable.
+  [[nodiscard]] std::span<const std::uint32_t> neighbours(std::uint32_t switch_index) const {
+    return std::span(neighbour_)
+        .subspan(adjacency_begin_[switch_index],
+                 adjacency_begin_[switch_index + 1] - adjacency_begin_[switch_index]);
   }
 
   // The cable into `device` if it is attached by one alone, to a switch.
@@ -60,6 +83,7 @@ class NetworkPaths {
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::uint32_t kTable = 64;  // destinations of a table
 
   // A NIC or host. Ends cabled to the same switches share one destination class.
   struct End {
@@ -77,28 +101,52 @@ class NetworkPaths {
     std::uint32_t trunk = Link::kNoTrunk;
   };
 
-  // What a switch does for a destination and all that follow it, up to the next run's.
+  // What a switch does for a destination and those that follow it, up to the next run's.
   struct Run {
-    std::uint32_t destination = 0;
     std::uint32_t set = kNone;              // kNone where distance is 0 or kUnreachable
     std::uint16_t distance = kUnreachable;  // links to the nearest switch of the destination
+    std::uint8_t first = 0;                 // the destination, counted from the table's first
   };
+  // A set is one link, an index into adjacency_, or with this bit one of several in a table.
+  static constexpr std::uint32_t kSeveral = 1U << 31;
+  // The way of every switch to 64 destinations.
+  struct Table {
+    std::vector<std::uint32_t> runs_begin;  // by switch
+    std::vector<Run> runs;
+    std::vector<PortSet> sets;
+    std::vector<LinkId> set_links;
+  };
+  // The tables made so far, and what making them needs.
+  struct Tables;
   // Breadth-first searches from 64 destinations at once, one bit each.
   struct Batch;
 
   void FindEnds();
   void FindDestinations();
-  void SearchBatch(std::uint32_t first_destination, Batch& batch);
-  void ExpandBatch(std::uint16_t distance, Batch& batch);
-  void Reach(std::uint32_t from, std::uint64_t destinations, std::uint32_t to, Batch& batch);
+  [[nodiscard]] const Table& TableOf(std::uint32_t destination) const;
+  [[nodiscard]] std::unique_ptr<const Table> MakeTable(std::uint32_t first_destination,
+                                                       Batch& batch) const;
+  void SearchBatch(std::uint32_t first_destination, Batch& batch) const;
+  void ExpandBatch(std::uint16_t distance, Batch& batch) const;
+  void Reach(std::uint32_t from, std::uint64_t destinations, std::uint32_t to, Batch& batch) const;
   [[nodiscard]] std::uint64_t Passing(std::uint32_t from, std::uint32_t to,
                                       const Batch& batch) const;
-  void SplitByPorts(std::uint32_t switch_index, std::uint16_t distance, Batch& batch);
-  void AppendRuns(std::uint32_t first_destination, std::uint32_t count, const Batch& batch,
-                  std::vector<std::vector<Run>>& runs) const;
-  std::uint32_t Intern(std::uint32_t switch_index, std::span<const LinkId> links);
+  void SplitByPorts(std::uint32_t switch_index, std::uint16_t distance, Batch& batch) const;
+  [[nodiscard]] std::uint32_t Intern(std::uint32_t switch_index, std::span<const LinkId> links,
+                                     Batch& batch) const;
   [[nodiscard]] std::uint32_t CommonTrunk(std::span<const LinkId> links) const;
-  [[nodiscard]] const Run& RunOf(std::uint32_t switch_index, std::uint32_t destination) const;
+  [[nodiscard]] std::span<const Run> RunsOf(const Table& table, std::uint32_t switch_index) const {
+    const std::uint32_t begin = table.runs_begin[switch_index];
+    return std::span(table.runs).subspan(begin, table.runs_begin[switch_index + 1] - begin);
+  }
+  // REQUIRES: set != kNone.
+  [[nodiscard]] std::span<const LinkId> LinksOf(const Table& table, std::uint32_t set) const {
+    if ((set & kSeveral) == 0) return std::span(adjacency_).subspan(set, 1);
+    const PortSet& several = table.sets[set & ~kSeveral];
+    return std::span(table.set_links).subspan(several.begin, several.count);
+  }
+  [[nodiscard]] const Run& RunOf(const Table& table, std::uint32_t switch_index,
+                                 std::uint32_t destination) const;
   // Links from the far side of `link`, a link out of an attached device, to `destination`.
   [[nodiscard]] std::uint16_t DistanceAfter(LinkId link, const End& dst) const;
 
@@ -116,39 +164,32 @@ class NetworkPaths {
   std::vector<LinkId> end_reverse_links_;                 // into the ends, same order
   std::vector<std::vector<std::uint32_t>> destinations_;  // switches, ascending
 
-  // A leaf sends nearly all destinations the same way, so runs are few: tables stay in cache.
-  std::vector<std::uint32_t> runs_begin_;
-  std::vector<Run> runs_;
-  std::vector<PortSet> sets_;
-  std::vector<LinkId> set_links_;
-  std::vector<std::uint32_t> set_of_single_link_;
-  std::vector<std::vector<std::uint32_t>> wide_sets_of_switch_;  // of two links or more
+  std::unique_ptr<Tables> tables_;
 };
 
 template <typename Visit>
 void NetworkPaths::ForEachTurn(Visit visit) const {
-  const auto runs_of = [&](std::uint32_t s) {
-    return std::span(runs_).subspan(runs_begin_[s], runs_begin_[s + 1] - runs_begin_[s]);
-  };
-  std::vector<std::uint32_t> seen(sets_.size(), kNone);  // by set: the last link that came before
-  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
-    const auto runs = runs_of(s);
-    for (std::size_t r = 0; r < runs.size(); ++r) {
-      if (runs[r].set == kNone) continue;
-      const std::uint32_t end = r + 1 < runs.size()
-                                    ? runs[r + 1].destination
-                                    : static_cast<std::uint32_t>(destinations_.size());
-      const PortSet& before = sets_[runs[r].set];
-      for (const LinkId link : std::span(set_links_).subspan(before.begin, before.count)) {
-        const auto others = runs_of(switch_of_device_[Index(fabric_->link(link).to)]);
-        auto other =
-            std::prev(std::ranges::upper_bound(others, runs[r].destination, {}, &Run::destination));
-        for (; other != others.end() && other->destination < end; ++other) {
-          if (other->set == kNone || seen[other->set] == Index(link)) continue;
-          seen[other->set] = static_cast<std::uint32_t>(Index(link));
-          const PortSet& after = sets_[other->set];
-          for (const LinkId next : std::span(set_links_).subspan(after.begin, after.count)) {
-            visit(link, next);
+  std::vector<std::uint32_t> seen;  // by set: the last link that came before
+  for (std::uint32_t first = 0; first < destination_count(); first += kTable) {
+    const Table& table = TableOf(first);
+    seen.assign(adjacency_.size() + table.sets.size(), kNone);
+    for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+      const std::span<const Run> runs = RunsOf(table, s);
+      for (std::size_t r = 0; r < runs.size(); ++r) {
+        if (runs[r].set == kNone) continue;
+        const std::uint32_t end = r + 1 < runs.size() ? runs[r + 1].first : kTable;
+        for (const LinkId link : LinksOf(table, runs[r].set)) {
+          const auto others = RunsOf(table, switch_of_device_[Index(fabric_->link(link).to)]);
+          auto other = std::prev(std::ranges::upper_bound(others, runs[r].first, {}, &Run::first));
+          for (; other != others.end() && other->first < end; ++other) {
+            if (other->set == kNone) continue;
+            std::uint32_t& last =
+                seen[(other->set & kSeveral) == 0 ? other->set
+                                                  : adjacency_.size() + (other->set & ~kSeveral)];
+            if (std::exchange(last, static_cast<std::uint32_t>(Index(link))) == Index(link)) {
+              continue;
+            }
+            for (const LinkId next : LinksOf(table, other->set)) visit(link, next);
           }
         }
       }

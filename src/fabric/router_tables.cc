@@ -123,8 +123,9 @@ std::optional<DeviceId> Router::Tables::FindRelay(DeviceId src, DeviceId destina
   if (fabric_.device(src).kind != DeviceKind::kGpu) return std::nullopt;
   const std::uint32_t node = fabric_.device(src).node;
   const auto endpoints = fabric_.endpoints();
-  const auto gpus = std::ranges::equal_range(
-      endpoints, node, {}, [&](DeviceId gpu) { return fabric_.device(gpu).node; });
+  const auto own = std::ranges::equal_range(endpoints, node, {},
+                                            [&](DeviceId gpu) { return fabric_.device(gpu).node; });
+  const std::span<const DeviceId> gpus(own.begin(), own.end());
   const std::size_t first = fabric_.device(destination_nic).local % gpus.size();
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const DeviceId relay = gpus[(first + i) % gpus.size()];

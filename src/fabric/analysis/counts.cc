@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "fabric/network_paths.h"
+#include "fabric/analysis/pair_distances.h"
 #include "fabric/tier_name.h"
 #include "trunkline/fabric/analysis.h"
 
@@ -113,38 +113,13 @@ SwitchEstimate EstimateSwitches(const FabricCounts& counts) {
 }
 
 HopStatistics CountHops(const Fabric& fabric) {
-  const NetworkPaths network(fabric);
-  // Ends cabled to the same switches are alike: one of each class stands for all.
-  std::map<std::uint32_t, std::vector<DeviceId>> classes;
-  std::vector<std::vector<DeviceId>> of_node(fabric.node_count());
-  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
-    if (!network.attached(DeviceId(i))) continue;
-    classes[network.destination(DeviceId(i))].push_back(DeviceId(i));
-    of_node[fabric.device(DeviceId(i)).node].push_back(DeviceId(i));
-  }
-  std::map<std::uint16_t, std::int64_t> pairs;  // by distance in links
-  for (const auto& [a, from] : classes) {
-    for (const auto& [b, to] : classes) {
-      if (a == b && from.size() == 1) continue;
-      const std::size_t others = a == b ? to.size() - 1 : to.size();
-      pairs[network.Distance(from[0], to[a == b ? 1 : 0])] +=
-          static_cast<std::int64_t>(from.size() * others);
-    }
-  }
-  for (const std::vector<DeviceId>& ends : of_node) {
-    for (DeviceId from : ends) {
-      for (DeviceId to : ends) {
-        if (from != to) --pairs[network.Distance(from, to)];
-      }
-    }
-  }
-
+  const std::map<std::uint32_t, std::int64_t> pairs = CountPairs(fabric);
   HopStatistics hops;
   double reachable = 0;
   double links = 0;
   for (const auto& [distance, count] : pairs) {
     if (count == 0) continue;
-    if (distance == NetworkPaths::kUnreachable) {
+    if (distance == kUnreachablePair) {
       hops.unreachable = static_cast<double>(count);
       continue;
     }
@@ -156,7 +131,7 @@ HopStatistics CountHops(const Fabric& fabric) {
   if (reachable == 0) return hops;
   hops.diameter_switches = hops.diameter_links - 1;
   for (const auto& [distance, count] : pairs) {
-    if (count == 0 || distance == NetworkPaths::kUnreachable) continue;
+    if (count == 0 || distance == kUnreachablePair) continue;
     hops.distribution.push_back(
         {static_cast<std::uint32_t>(distance) - 1, static_cast<double>(count) / reachable});
   }

@@ -2,7 +2,6 @@
 #include <lemon/static_graph.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -35,9 +34,10 @@ class CutProblem {
     }
     for (std::size_t i = 0; i < fabric.link_count(); ++i) {
       if (const auto ends = EndsOf(LinkId(i))) {
-        rates_[*ends] += fabric.link(LinkId(i)).rate.bits_per_second();
+        rates_.emplace_back(*ends, fabric.link(LinkId(i)).rate.bits_per_second());
       }
     }
+    AddUpParallel();
   }
 
   struct Answer {
@@ -100,11 +100,24 @@ class CutProblem {
     return ends;
   }
 
+  void AddUpParallel() {
+    std::ranges::sort(rates_);
+    std::size_t kept = 0;
+    for (const auto& rate : rates_) {
+      if (kept > 0 && rates_[kept - 1].first == rate.first) {
+        rates_[kept - 1].second += rate.second;
+      } else {
+        rates_[kept++] = rate;
+      }
+    }
+    rates_.resize(kept);
+  }
+
   const Fabric& fabric_;
   const std::vector<bool>& failed_;
   std::vector<int> vertex_;
   int vertices_ = 2;
-  std::map<Ends, std::int64_t> rates_;
+  std::vector<std::pair<Ends, std::int64_t>> rates_;  // by ends
 };
 
 }  // namespace
