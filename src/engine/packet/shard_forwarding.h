@@ -396,7 +396,9 @@ std::uint32_t Shard<Queue, kFused>::Choose(std::span<const std::uint32_t> ports,
     CatchUp(link);
     const Port& port = ports_[link];
     std::int64_t queued = port.queued_bytes + (port.busy_until > now_ ? 1 : 0);
-    if (grades_) queued = std::bit_width(static_cast<std::uint64_t>(queued / frame_));
+    if (grades_)
+      queued =
+          static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(queued / frame_)));
     if ((port.paused & 1) != 0) queued += std::int64_t{1} << 32;
     if (queued >= least) continue;
     least = queued;

@@ -6,7 +6,7 @@
 namespace trunkline {
 
 ForwardingTables::ForwardingTables(const Fabric& fabric, const NetworkPaths& paths)
-    : fabric_(fabric), paths_(paths), table_of_device_(fabric.device_count(), 0) {
+    : paths_(paths), table_of_device_(fabric.device_count(), 0) {
   std::uint32_t switches = 0;
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const auto device = DeviceId(i);

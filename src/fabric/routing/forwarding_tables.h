@@ -17,7 +17,7 @@ namespace trunkline {
 // A switch's table is made when a path first needs it. Safe for concurrent readers.
 class ForwardingTables {
  public:
-  // REQUIRES: both outlive the tables.
+  // REQUIRES: `paths` outlives the tables.
   ForwardingTables(const Fabric& fabric, const NetworkPaths& paths);
 
   // Which of paths.Next(at, destination) the table of the switch `at` names.
@@ -30,7 +30,6 @@ class ForwardingTables {
   };
   void Make(DeviceId at, Table& table) const;
 
-  const Fabric& fabric_;
   const NetworkPaths& paths_;
   std::vector<DeviceId> by_label_;
   std::vector<std::uint32_t> table_of_device_;
