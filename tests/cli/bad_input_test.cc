@@ -198,7 +198,7 @@ TEST(BadInput, ABadPlanIsNotJudgedByItsDefaults) {
 
 TEST(BadInput, AFaultThatCutsTheFabricIsNamed) {
   ExpectRefused(RunWith("faults=[{target: nic:0/0, kind: fail}]"),
-                AllOf(HasSubstr("--set 1:1:18: error: no path from gpu:0/0"),
+                AllOf(HasSubstr("--set 1:1:18: error: no path from gpu:"), HasSubstr("gpu:0/0"),
                       HasSubstr("the faults cut the fabric"), HasSubstr("TL1410")));
 }
 

@@ -17,6 +17,7 @@
 namespace trunkline {
 namespace {
 
+using testing::ContainsRegex;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -133,12 +134,10 @@ TEST(Fabric, PrintsEveryHopOfAPath) {
 TEST(Fabric, ComparesSeveral) {
   const Outcome outcome = RunTrunkline({"fabric", "compare", "fat-tree:k=8", "fat-tree:k=4"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr(" 80 "));  // switches of k = 8
-  EXPECT_THAT(outcome.out, HasSubstr(" 20 "));
+  EXPECT_THAT(outcome.out, ContainsRegex("switches +80 +20\n"));  // 5 k^2 / 4
 }
 
 TEST(Fabric, RefusesWhatItCannotRead) {
-  EXPECT_EQ(RunTrunkline({"fabric", "cost", "fat-tree:k=4"}).status, 2);
   EXPECT_EQ(RunTrunkline({"fabric", "path", "fat-tree:k=4"}).status, 2);
   EXPECT_THAT(RunTrunkline({"fabric", "fat-tre:k=4"}).err, HasSubstr("did you mean 'fat-tree'?"));
   EXPECT_EQ(RunTrunkline({"fabric", "path", "fat-tree:k=4", "host-0", "host-99"}).status, 2);

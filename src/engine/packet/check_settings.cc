@@ -212,9 +212,8 @@ class Checker {
   }
 
   void CheckMarking() {
-    const bool wanted = transport_.policy.needs_marks || transport_.policy.needs_cnp;
     if (!switches_.marking) {
-      if (wanted) {
+      if (transport_.policy.needs_marks) {
         Refuse("TL1809",
                fmt::format("{} waits for ECN marks that no switch makes", transport_.policy.name),
                "ecn: true, or congestion_control: none");

@@ -45,6 +45,7 @@ struct IbCc {
     return p.ccti_min > p.ccti_limit ? "ccti_min is above ccti_limit" : "";
   }
   static void Declare(const Parameters& p, CongestionPolicy& policy) {
+    policy.needs_marks = true;
     policy.needs_cnp = true;
     policy.reconsider = Time::Picoseconds(Picoseconds(p.ccti_timer));
   }
