@@ -12,8 +12,8 @@ namespace trunkline::testing {
 //   step = (m + 3)(10 + 20) + 30 + 5 ms,  compute = 30 m + 5,  bubble = 90,  exposed = 30.
 [[nodiscard]] RunResult PipelineResult(int micro_batches = 8);
 
-// The same with a window of 10 ms in which packets take 2 ms longer than flows, of which the step is
-// 1 ms later.
+// The same with a window of 10 ms in which packets take 2 ms longer than flows, of which the step
+// is 1 ms later.
 [[nodiscard]] RunResult WindowResult();
 
 // AllReduce of 1 KiB, 64 KiB and 1 MiB over the eight GPUs of the same servers: 10, 20 and 100 us.

@@ -34,7 +34,7 @@ constexpr Sample kSamples[] = {
 // The collective on four nodes, each with eight GPUs and NICs; nothing where the policy cannot
 // route the kind.
 std::optional<RunResult> RunOn(const Sample& sample, const std::string& routing,
-                             const std::string& collective) {
+                               const std::string& collective) {
   const std::string text =
       std::string("cluster:\n  node: dgx-h100\n  nodes: 4\n  fabric: {kind: ") + sample.kind +
       sample.keys + ", routing: " + routing +

@@ -375,9 +375,9 @@ Result<PacketReport> RunPacketTraffic(const PacketInput& input, const TrafficWor
                                       const Placement& placement, const PacketOptions& options) {
   auto faults = ResolveFaults(input.router.fabric(), input.faults);
   if (!faults) return std::unexpected(faults.error());
-  Diagnostics problems = CheckPacketSettings(input.router.fabric(), input.router.options().policy,
-                                             input.switches, input.transport, !faults->empty(),
-                                             input.router.options().parameters);
+  Diagnostics problems =
+      CheckPacketSettings(input.router.fabric(), input.router.options().policy, input.switches,
+                          input.transport, !faults->empty(), input.router.options().parameters);
   std::erase_if(problems, [](const Diagnostic& d) { return d.severity == Severity::kWarning; });
   if (problems.empty()) problems = CheckPacketTraffic(input, traffic, placement);
   if (!problems.empty()) return std::unexpected(std::move(problems));
