@@ -77,7 +77,10 @@ struct Cubic {
     // arrived belongs to the same congestion.
     if (!loss.timeout && loss.acked_psn < state.recover) return;
     Reduce(p, loss.next_psn, state);
-    if (loss.timeout) state.window = 1;
+    if (loss.timeout) {  // RFC 9438, section 4.8: the cubic starts afresh where slow start ends
+      state.window = 1;
+      state.maximum = 0;
+    }
     SetWindow(path, flow);
   }
 

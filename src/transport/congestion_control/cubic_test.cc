@@ -82,6 +82,21 @@ TEST(Cubic, StartsFromOnePacketAfterATimeout) {
   EXPECT_LT(Window(flow), 76);
 }
 
+// RFC 9438, section 4.8: after a timeout K is 0 and W_max the window where congestion avoidance
+// begins, so W(t) = W_max + C t^3. From the maximum of before, W(6 s) would be 988.
+TEST(Cubic, ForgetsTheLastMaximumAfterATimeout) {
+  TestFlow flow("cubic", "cubic", k100Gb, {{"initial_window", 1000}});
+  flow.Lose(Us(0), true, false);
+  flow.acked += 1000;
+  Time now;
+  for (; Window(flow) < 700; now += Us(1)) AckFilled(flow, now, 1);
+  const Time begin = now;
+  for (; now - begin < Time::Microseconds(6'000'000); now += Us(10'000)) {
+    AckFilled(flow, now, 100);
+  }
+  EXPECT_NEAR(Window(flow), 700 + 0.4 * std::pow(6, 3), 5);
+}
+
 // RFC 5681: half of the window, then a packet a round trip.
 TEST(NewReno, HalvesItsWindowAndGrowsByAPacketARoundTrip) {
   TestFlow flow("cubic", "newreno", k100Gb, {{"initial_window", 100}});
