@@ -15,23 +15,10 @@ std::vector<bool> HalvedInOrder(std::uint32_t nodes) {
 std::optional<std::vector<bool>> HalvedByMetis(const Fabric& fabric) {
   MetisGraph graph = MakeMetisGraph(fabric);
   for (std::size_t v = fabric.node_count(); v < graph.weight.size(); ++v) graph.weight[v] = 0;
-  auto vertices = static_cast<idx_t>(graph.weight.size());
-  idx_t constraints = 1;
-  idx_t parts = 2;
-  idx_t cut = 0;
-  std::vector<idx_t> part(graph.weight.size(), 0);
-  std::vector<idx_t> options(METIS_NOPTIONS, 0);
-  METIS_SetDefaultOptions(options.data());
-  options[METIS_OPTION_SEED] = 1;
-  options[METIS_OPTION_UFACTOR] = 1;
-  if (graph.neighbour.empty() ||
-      METIS_PartGraphRecursive(&vertices, &constraints, graph.begin.data(), graph.neighbour.data(),
-                               graph.weight.data(), nullptr, graph.rate.data(), &parts, nullptr,
-                               nullptr, options.data(), &cut, part.data()) != METIS_OK) {
-    return std::nullopt;
-  }
+  const auto part = Partition(graph, 2);
+  if (!part) return std::nullopt;
   std::vector<bool> side(fabric.node_count());
-  for (std::size_t n = 0; n < side.size(); ++n) side[n] = part[n] == 1;
+  for (std::size_t n = 0; n < side.size(); ++n) side[n] = (*part)[n] == 1;
   // METIS balances nearly; the last nodes of the larger side change over.
   auto excess = std::ranges::count(side, true) - static_cast<std::ptrdiff_t>(side.size() / 2);
   for (std::size_t n = side.size(); n-- > 0 && excess != 0;) {

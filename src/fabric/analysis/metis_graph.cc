@@ -41,4 +41,23 @@ MetisGraph MakeMetisGraph(const Fabric& fabric) {
   return graph;
 }
 
+std::optional<std::vector<idx_t>> Partition(MetisGraph& graph, std::uint32_t parts) {
+  if (graph.neighbour.empty()) return std::nullopt;
+  auto vertices = static_cast<idx_t>(graph.weight.size());
+  auto wanted = static_cast<idx_t>(parts);
+  idx_t constraints = 1;
+  idx_t cut = 0;
+  std::vector<idx_t> part(graph.weight.size(), 0);
+  std::vector<idx_t> options(METIS_NOPTIONS, 0);
+  METIS_SetDefaultOptions(options.data());
+  options[METIS_OPTION_SEED] = 1;
+  options[METIS_OPTION_UFACTOR] = 1;  // the least imbalance, of a thousandth
+  if (METIS_PartGraphRecursive(&vertices, &constraints, graph.begin.data(), graph.neighbour.data(),
+                               graph.weight.data(), nullptr, graph.rate.data(), &wanted, nullptr,
+                               nullptr, options.data(), &cut, part.data()) != METIS_OK) {
+    return std::nullopt;
+  }
+  return part;
+}
+
 }  // namespace trunkline

@@ -2,6 +2,8 @@
 
 #include <metis.h>
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "trunkline/fabric/fabric.h"
@@ -18,5 +20,9 @@ struct MetisGraph {
 };
 
 [[nodiscard]] MetisGraph MakeMetisGraph(const Fabric& fabric);
+
+// The part of each vertex, of `parts` of like weight with few rates between them; nothing where
+// METIS fails or there are no edges.
+[[nodiscard]] std::optional<std::vector<idx_t>> Partition(MetisGraph& graph, std::uint32_t parts);
 
 }  // namespace trunkline

@@ -10,28 +10,16 @@ std::vector<std::uint16_t> PartitionFabric(const Fabric& fabric, std::uint32_t p
   std::vector<std::uint16_t> part_of_device(fabric.device_count(), 0);
   if (parts == 1) return part_of_device;
   MetisGraph graph = MakeMetisGraph(fabric);
-  auto vertices = static_cast<idx_t>(graph.weight.size());
-  if (graph.neighbour.empty() || vertices < static_cast<idx_t>(parts)) return part_of_device;
+  if (graph.weight.size() < parts) return part_of_device;
   // Work is packets that cross ports.
   for (std::size_t v = 0; v < graph.weight.size(); ++v) {
     graph.weight[v] = std::max<idx_t>(1, graph.begin[v + 1] - graph.begin[v]);
   }
-  idx_t constraints = 1;
-  auto wanted = static_cast<idx_t>(parts);
-  idx_t cut = 0;
-  std::vector<idx_t> part(graph.weight.size(), 0);
-  std::vector<idx_t> options(METIS_NOPTIONS, 0);
-  METIS_SetDefaultOptions(options.data());
-  options[METIS_OPTION_SEED] = 1;
-  options[METIS_OPTION_UFACTOR] = 1;
-  if (METIS_PartGraphRecursive(&vertices, &constraints, graph.begin.data(), graph.neighbour.data(),
-                               graph.weight.data(), nullptr, graph.rate.data(), &wanted, nullptr,
-                               nullptr, options.data(), &cut, part.data()) != METIS_OK) {
-    return part_of_device;
-  }
+  const auto part = Partition(graph, parts);
+  if (!part) return part_of_device;
   for (std::size_t i = 0; i < part_of_device.size(); ++i) {
     const auto vertex = static_cast<std::size_t>(graph.vertex_of_device[i]);
-    part_of_device[i] = static_cast<std::uint16_t>(part[vertex]);
+    part_of_device[i] = static_cast<std::uint16_t>((*part)[vertex]);
   }
   return part_of_device;
 }
