@@ -89,8 +89,10 @@ std::string ReasonFor(const Candidate& candidate, const Candidate& fastest, cons
       }
     }
     if (parts.empty()) add("as fast as the fastest");
-    const double price = candidate.trial->cost.price() / fastest.trial->cost.price();
-    add(Than(price, "dearer than the fastest", "cheaper than the fastest"));
+    if (const double price = fastest.trial->cost.price(); price > 0) {
+      add(Than(candidate.trial->cost.price() / price, "dearer than the fastest",
+               "cheaper than the fastest"));
+    }
   }
   if (!candidate.within_budget) {
     add(fmt::format("over the budget by {:.1f} %",
