@@ -124,8 +124,7 @@ class Reader {
     }
     cables_.list.notes.emplace_back(
         "each NPU has a router that takes no time, through which its dimensions meet; bandwidths "
-        "are "
-        "in 2^30 B/s, as ASTRA-sim computes them");
+        "are in 2^30 B/s, as ASTRA-sim computes them");
   }
 
   // The NPUs from `first` on that differ along one dimension.

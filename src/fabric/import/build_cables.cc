@@ -295,7 +295,8 @@ void CableBuilder::DescribeDrawnNode() {
   template_.gpus = static_cast<std::uint32_t>(first.gpus.size());
   template_.nics = static_cast<std::uint32_t>(first.nics.size());
   for (const CableList::Cable& cable : list_.cables) {
-    if (!IsInside(cable)) template_.nic_rate = std::max(template_.nic_rate, RateOf(cable));
+    if (IsInside(cable)) continue;
+    template_.nic_rate = std::max(template_.nic_rate, cable.rate.value_or(assumed_rate()));
   }
 }
 
