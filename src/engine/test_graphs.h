@@ -22,6 +22,7 @@ class TableGraph : public TaskGraph {
     Time duration{};
     Bytes bytes{};
     std::vector<std::uint32_t> dependencies{};
+    std::vector<std::uint32_t> start_dependencies{};
   };
 
   std::uint32_t AddProgram(const std::vector<Step>& steps) {
@@ -38,6 +39,9 @@ class TableGraph : public TaskGraph {
       task.dependency_count = static_cast<std::uint32_t>(step.dependencies.size());
       program.dependencies.insert(program.dependencies.end(), step.dependencies.begin(),
                                   step.dependencies.end());
+      task.start_dependency_count = static_cast<std::uint32_t>(step.start_dependencies.size());
+      program.dependencies.insert(program.dependencies.end(), step.start_dependencies.begin(),
+                                  step.start_dependencies.end());
       program.tasks.push_back(task);
     }
     programs_.push_back(std::move(program));

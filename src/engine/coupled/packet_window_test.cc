@@ -219,5 +219,29 @@ TEST(PacketWindow, GivesTheSameTwice) {
   EXPECT_GT(first.packets.events, 0);
 }
 
+// Of n tasks each of which starts after both before it have started there are more ways back to the
+// first than a run has time for: Fibonacci numbers.
+TEST(PacketWindow, OfDiamondsOfStartsIsDoneAtOnce) {
+  const WindowCase c(2);
+  TableGraph graph;
+  std::vector<TableGraph::Step> steps = {
+      {.kind = TaskKind::kSend, .stream = 2, .role = 1, .bytes = kMessage}};
+  for (std::uint32_t i = 1; i <= 100; ++i) {
+    TableGraph::Step step{.kind = TaskKind::kCompute, .stream = 3, .duration = kCompute};
+    step.start_dependencies.push_back(i - 1);
+    if (i > 1) step.start_dependencies.push_back(i - 2);
+    steps.push_back(step);
+  }
+  const std::uint32_t sends = graph.AddProgram(steps);
+  const std::uint32_t receives =
+      graph.AddProgram({{.kind = TaskKind::kReceive, .stream = 2, .role = 2, .bytes = kMessage}});
+  graph.AddRank(sends);
+  graph.AddRank(receives);
+  graph.Connect(RankId(0), 1, RankId(1), 2);
+  const WindowReport report = c.Run(graph, {.until = Time::Microseconds(50)});
+  EXPECT_EQ(report.status, RunStatus::kFinished);
+  EXPECT_EQ(report.step_delay, Time());  // the computation ends last, and waits for no byte
+}
+
 }  // namespace
 }  // namespace trunkline

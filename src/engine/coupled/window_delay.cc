@@ -13,8 +13,12 @@ WindowDelays::WindowDelays(const TaskGraph& graph, const FlowRun& run, const Mat
   for (std::uint32_t i = 0; i < graph.program_count(); ++i) orders_.emplace_back(graph.program(i));
   for (std::uint32_t rank = 0; rank < run.folding().ranks.size(); ++rank) {
     delays_.emplace_back(program_of(rank).tasks.size(), kFree);
+    std::vector<Time>& starts = starts_.emplace_back();
     std::vector<Time>& ends = ends_.emplace_back();
-    for (const TaskTimes& times : run.runner().times(rank)) ends.push_back(times.end);
+    for (const TaskTimes& times : run.runner().times(rank)) {
+      starts.push_back(times.start);
+      ends.push_back(times.end);
+    }
   }
 }
 
@@ -34,7 +38,7 @@ Time WindowDelays::StartOf(std::uint32_t rank, std::uint32_t index) const {
     start = std::max(start, ends_[rank][other]);
   }
   for (const std::uint32_t other : program.start_dependencies_of(task)) {
-    start = std::max(start, StartOf(rank, other));
+    start = std::max(start, starts_[rank][other]);
   }
   for (const std::uint32_t other :
        {order.stream_predecessor[index], order.role_predecessor[index]}) {
@@ -58,7 +62,7 @@ Time WindowDelays::LatenessOfMembers(std::uint32_t rank, std::uint32_t index) co
         matched_.CollectiveOf(member, communicator, matched_.ordinal(program, index));
     const Time was = Was(other, own).start;
     if (was > Was(rank, index).end) continue;
-    const Time start = StartOf(other, own);
+    const Time start = starts_[other][own];
     latest = std::max(latest, start);
     was_latest = std::max(was_latest, was);
     lateness = std::max(lateness, start - was);
@@ -69,7 +73,7 @@ Time WindowDelays::LatenessOfMembers(std::uint32_t rank, std::uint32_t index) co
 Time WindowDelays::EndOf(std::uint32_t rank, std::uint32_t index) const {
   const TaskTimes& was = Was(rank, index);
   if (delays_[rank][index] != kFree) return was.end + delays_[rank][index];
-  const Time start = StartOf(rank, index);
+  const Time start = starts_[rank][index];
   switch (program_of(rank).tasks[index].kind) {
     case TaskKind::kCompute:
     case TaskKind::kSend:
@@ -88,30 +92,35 @@ Time WindowDelays::EndOf(std::uint32_t rank, std::uint32_t index) const {
 }
 
 Time WindowDelays::OfTheEnd() {
-  // What a task waits for has ended before it, or at once.
-  struct Entry {
-    Time end;
-    Time start;
-    std::uint32_t rank = 0;
+  // What a task waits for has happened before it, or at once: an earlier task of its program.
+  struct Moment {
+    Time time;
     std::uint32_t task = 0;
+    bool is_end = false;
+    std::uint32_t rank = 0;
   };
-  std::vector<Entry> order;
+  std::vector<Moment> order;
   Time was_end;
   for (std::uint32_t rank = 0; rank < ends_.size(); ++rank) {
     for (std::uint32_t task = 0; task < ends_[rank].size(); ++task) {
       const TaskTimes& was = Was(rank, task);
       was_end = std::max(was_end, was.end);
-      if (was.end > from_) order.push_back({was.end, was.start, rank, task});
+      if (was.end <= from_) continue;
+      order.push_back({was.start, task, false, rank});
+      order.push_back({was.end, task, true, rank});
     }
   }
-  std::ranges::sort(order, {}, [](const Entry& entry) {
-    return std::tuple(entry.end, entry.start, entry.task, entry.rank);
+  std::ranges::sort(order, {}, [](const Moment& moment) {
+    return std::tuple(moment.time, moment.task, moment.is_end, moment.rank);
   });
   Time end = was_end;
-  for (const Entry& entry : order) {
-    Time& now = ends_[entry.rank][entry.task];
-    now = EndOf(entry.rank, entry.task);
-    end = std::max(end, now);
+  for (const auto& [time, task, is_end, rank] : order) {
+    if (is_end) {
+      ends_[rank][task] = EndOf(rank, task);
+      end = std::max(end, ends_[rank][task]);
+    } else {
+      starts_[rank][task] = StartOf(rank, task);
+    }
   }
   return end - was_end;
 }

@@ -41,7 +41,7 @@ class WindowDelays {
   [[nodiscard]] Time Lateness(std::uint32_t rank, std::uint32_t task) const {
     return ends_[rank][task] - Was(rank, task).end;
   }
-  // REQUIRES: the ends of what the task follows are known.
+  // REQUIRES: what the task follows is known.
   [[nodiscard]] Time StartOf(std::uint32_t rank, std::uint32_t task) const;
   [[nodiscard]] Time EndOf(std::uint32_t rank, std::uint32_t task) const;
   [[nodiscard]] Time LatenessOfMembers(std::uint32_t rank, std::uint32_t task) const;
@@ -52,7 +52,8 @@ class WindowDelays {
   Time from_;
   std::vector<TaskOrder> orders_;          // by program
   std::vector<std::vector<Time>> delays_;  // by simulated rank, then task
-  std::vector<std::vector<Time>> ends_;    // likewise: as they are with the delays, so far
+  std::vector<std::vector<Time>> starts_;  // likewise: as they are with the delays, so far …
+  std::vector<std::vector<Time>> ends_;    // … and these
 };
 
 }  // namespace trunkline
