@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/import/hostlist.h"
 #include "trunkline/fabric/analysis.h"
 #include "trunkline/fabric/import.h"
 
@@ -17,7 +16,6 @@ namespace trunkline {
 namespace {
 
 using testing::Contains;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 Fabric Build(const std::string& text) {
@@ -344,15 +342,6 @@ TEST(Formats, WhatIsWrongIsNamedWithItsPlace) {
               fault.place)
         << Format(problem);
     EXPECT_FALSE(problem.hint.empty());
-  }
-}
-
-TEST(Hostlist, NamesAreTheProductOfTheirBrackets) {
-  EXPECT_THAT(*ExpandHostlist("a[08-10]"), ElementsAre("a08", "a09", "a10"));
-  EXPECT_THAT(*ExpandHostlist("r[1-2]n[1,3],login"),
-              ElementsAre("r1n1", "r1n3", "r2n1", "r2n3", "login"));
-  for (const char* wrong : {"", "a[1-", "a[2-1]", "a[x]", "a,,b", "a[0-999999999]"}) {
-    EXPECT_FALSE(ExpandHostlist(wrong)) << wrong;
   }
 }
 

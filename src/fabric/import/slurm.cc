@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/word_reader.h"
-#include "fabric/import/hostlist.h"
 #include "fabric/import/named_cables.h"
 #include "fabric/import/reader.h"
 #include "fabric/import/scanner.h"
+#include "trunkline/fabric/placement.h"
 
 // Slurm's topology.conf: a tree of switches, or blocks of nodes.
 //
@@ -69,10 +69,9 @@ class Reader {
   }
 
   void Attach(std::uint32_t owner, bool nodes, const Word& list) {
-    const auto names = ExpandHostlist(list.text);
+    const auto names = ParseNodeList(list.text);
     if (!names) {
-      words_.Error(list, "TL1451", fmt::format("'{}' is no list of hosts", list.text),
-                   "such as node[01-08,11]");
+      words_.Error(list, "TL1451", names.error().front().message, names.error().front().hint);
       return;
     }
     for (const std::string& name : *names) {
