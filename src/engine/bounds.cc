@@ -186,8 +186,8 @@ Time LowerBoundOver(const std::vector<Partition>& partitions, const TransportMod
     // Less than double arithmetic and rounding up can have added, to stay a bound.
     const Time up = SaturatingTime(seconds * (1 - 1e-12));
     const Time bytes = up - Time::Picoseconds(std::min<std::int64_t>(up.ps(), 1));
-    bound = std::max(bound, LeastBaseLatency(transport) + transport.message_overhead + bytes +
-                                partition.crossing +
+    const Time overhead = seconds > 0 ? transport.message_overhead : Time();  // flags have none
+    bound = std::max(bound, LeastBaseLatency(transport) + overhead + bytes + partition.crossing +
                                 LeastStepLatency(transport, partition.between_nodes));
   }
   return bound;

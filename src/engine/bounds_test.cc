@@ -117,6 +117,17 @@ TEST(LowerBound, OfABarrierIsOneLatency) {
               1e-12);
 }
 
+TEST(LowerBound, HasTheOverheadOfOneMessageUnlessItHasNoBytes) {
+  const Fabric fabric = Crossbar(4, Rate::GigabytesPerSecond(10), Time());
+  TransportModel transport = IdealTransport();
+  transport.message_overhead = Time::Microseconds(7);
+  EXPECT_EQ(BoundSeconds(fabric, Choice(Primitive::kBarrier, 0), AllEndpoints(fabric), transport),
+            0);
+  EXPECT_NEAR(
+      BoundSeconds(fabric, Choice(Primitive::kBroadcast, kGiga), AllEndpoints(fabric), transport),
+      0.1 + 7e-6, 1e-11);
+}
+
 TEST(LowerBound, AddsTheLeastSoftwareLatencyOfAnyProtocol) {
   const Fabric fabric = Crossbar(4, Rate::GigabytesPerSecond(10), Time());
   // NCCL 2.30's constants: 6.6 us before the first step of LL, 2.7 us for each step of the network.

@@ -117,6 +117,21 @@ TEST(PacketRun, AMessageTakesItsClosedFormAfterTheTaskBeforeIt) {
   }
 }
 
+// A sender is busy for the overhead before each message of any bytes: a ring of two sends two.
+TEST(PacketRun, MessagesWaitForTheOverheadOfTheirSender) {
+  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  c.model.message_overhead = Time::Microseconds(300);
+  for (const std::int64_t bytes : {0, 1, 4097}) {
+    const PacketTimeline run = c.Run(OneMessage(Bytes(bytes), Time::Microseconds(5), 2, 1));
+    EXPECT_EQ(run.timeline.end,
+              Time::Microseconds(bytes > 0 ? 305 : 5) + OverTheSwitch(c.transport, bytes, kRate))
+        << bytes;
+  }
+  const CollectiveChoice ring = Choice(Primitive::kAllReduce, 8192, "ring");
+  EXPECT_EQ(c.Run(*SingleCollective(ring, 2)).timeline.end,
+            (Time::Microseconds(300) + OverTheSwitch(c.transport, 4096, kRate)) * 2);
+}
+
 // Each of 2(p-1) steps takes a chunk over the switch. Acknowledgements go first: one for every
 // 16 packets delays data on either cable, if at all, by its own time.
 TEST(PacketRun, RingAllReduceTakesTwoTimesPMinusOneStepsThroughTheSwitch) {

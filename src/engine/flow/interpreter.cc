@@ -226,12 +226,13 @@ void Interpreter::Transmit(std::uint32_t connection) {
     put.sent = begin;
     put.follows = put.time < state.free;
     state.busy = true;
+    // What has no bytes is a flag, no message.
+    const Time bytes_begin = put.bytes > 0 ? Later(begin, model_.message_overhead) : begin;
     if (Carried(connection)) {
-      model_.carrier->Send(connection, Bytes(put.bytes), begin);
+      model_.carrier->Send(connection, Bytes(put.bytes), bytes_begin);
     } else if (put.bytes == 0) {
       EndTransfer(connection, begin);
     } else {
-      const Time bytes_begin = Later(begin, model_.message_overhead);
       if (model_.connections[connection].binding_hops == 0) {
         EndTransfer(connection, Later(bytes_begin, Duration(connection, put.bytes, put.follows)));
       } else if (bytes_begin == course_.clock && !Held(connection)) {

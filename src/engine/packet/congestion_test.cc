@@ -41,6 +41,27 @@ TEST(LoneFlow, TakesTheClosedFormUnderEveryCongestionControl) {
   }
 }
 
+// Where a byte takes no whole number of picoseconds, frames in a row are rounded up once.
+TEST(LoneFlow, TakesTheClosedFormAtRatesOfNoWholePicosecond) {
+  for (const std::int64_t rate : {97'000'000'000, 100'000'000'000 / 7, 799'000'000'000}) {
+    for (const bool cut_through : {false, true}) {
+      for (const std::int64_t bytes : {1, 4096, 4097, 65'536, 10'000'001}) {
+        SwitchModel switches;
+        switches.cut_through = cut_through;
+        TestNetwork network(Crossbar(2, Rate::BitsPerSecond(rate), Time::Microseconds(1)), switches,
+                            TransportUnder("none", "", Rate::BitsPerSecond(rate)));
+        const std::uint32_t qp = network.Connect(0, 1);
+        network.shard.Post(qp, bytes);
+        network.Run();
+        ASSERT_EQ(network.delivered[qp].size(), 1U);
+        EXPECT_EQ(network.delivered[qp][0],
+                  LoneTime(network.plant, network.links[qp], Bytes(bytes)))
+            << rate << " b/s, " << bytes << (cut_through ? ", cut through" : "");
+      }
+    }
+  }
+}
+
 // HPCC leaves a part of its link free: eta of it is used, and what additive steps add.
 TEST(LoneFlow, UsesEtaOfItsLinkUnderHpcc) {
   for (const double eta : {0.5, 0.95}) {

@@ -383,28 +383,39 @@ Time CrossingTime(const Plant& plant, std::span<const std::uint32_t> links, Byte
   const auto full = static_cast<std::uint32_t>(mtu) + overhead;
   const auto last = static_cast<std::uint32_t>(bytes.count() - (packets - 1) * mtu) + overhead;
   Time first;    // the first packet may begin on the link
-  Time arrived;  // so may the last one
-  Time widest;   // the longest time of a full packet on a link so far
+  Time before;   // the last but one is in, on the link before
+  Time arrived;  // so is the last one
+  Rate slowest;  // of the links so far
   for (std::size_t i = 0; i < links.size(); ++i) {
     const WireClock& wire = plant.details[links[i]].wire;
     const Time frame = Time::Picoseconds(wire.Duration(full));
-    widest = std::max(widest, frame);
-    // The last but one has left when the link's share of the pipeline is through.
-    const Time before = packets > 1 ? first + frame + widest * (packets - 2) : Time();
-    const Time begun = std::max(before, arrived);
+    const Time tail = Time::Picoseconds(wire.Duration(last));
+    Time end = arrived + tail;
+    if (packets > 1 && (i == 0 || wire.rate() <= slowest)) {
+      // Frames follow each other without a gap: their bytes are rounded up once (WireClock).
+      slowest = wire.rate();
+      const Bytes ahead = Bytes(full) * (packets - 1);
+      before = first + TransferTime(ahead, slowest);
+      end = std::max(end, first + TransferTime(ahead + Bytes(last), slowest));
+    } else if (packets > 1) {
+      before += frame;
+      end = std::max(end, before + tail);
+    }
     // The next link may begin when a packet is in or, where it is not faster, its headers are.
     const bool cut = plant.switches_model.cut_through && i + 1 < links.size() &&
                      plant.details[links[i + 1]].wire.rate() <= wire.rate();
     const Time headers = Time::Picoseconds(wire.Duration(overhead));
     const Time delay = Time::Picoseconds(plant.cables[links[i]].delay);
     first += (cut ? headers : frame) + delay;
-    arrived = begun + (cut ? headers : Time::Picoseconds(wire.Duration(last))) + delay;
+    before += (cut ? headers - frame : Time()) + delay;
+    arrived = end + (cut ? headers - tail : Time()) + delay;
   }
   return arrived;
 }
 
 // The longest of three pipelines: the one whose sender, whose network or whose receiver never
-// waits for another.
+// waits for another. The first packet waits for its unit to be copied and for the overhead of a
+// message, which pass at the same time.
 Time LoneTimeOf(const SocketModel& sockets, const Plant& plant,
                 std::span<const std::uint32_t> links, Bytes bytes) {
   const std::int64_t mtu = plant.transport.mtu.count();
@@ -417,7 +428,7 @@ Time LoneTimeOf(const SocketModel& sockets, const Plant& plant,
   const auto in_passes = [&](const SocketCost& cost) {
     return cost.unit * passes + TransferTime(bytes, cost.copy);
   };
-  const Time begun = sockets.send.Of(first);
+  const Time begun = std::max(sockets.send.Of(first), plant.transport.message_overhead);
   const Time taken = sockets.receive.Of(last_packet);
   return std::max({in_passes(sockets.send) + CrossingTime(plant, links, last_unit) + taken,
                    begun + CrossingTime(plant, links, bytes) + taken,
@@ -429,8 +440,8 @@ Time LoneTimeOf(const SocketModel& sockets, const Plant& plant,
 
 Time LoneTime(const Plant& plant, std::span<const std::uint32_t> links, Bytes bytes) {
   const auto& sockets = plant.transport.sockets;
-  return plant.transport.message_overhead +
-         (sockets ? LoneTimeOf(*sockets, plant, links, bytes) : CrossingTime(plant, links, bytes));
+  return sockets ? LoneTimeOf(*sockets, plant, links, bytes)
+                 : plant.transport.message_overhead + CrossingTime(plant, links, bytes);
 }
 
 Time RequestTime(const Plant& plant, std::span<const std::uint32_t> links) {

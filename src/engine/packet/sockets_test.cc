@@ -57,13 +57,17 @@ TEST(Sockets, ASegmentTakesAPassAtEitherEndAndTheWire) {
 }
 
 TEST(Sockets, NoLoneMessageBeatsItsClosedForm) {
-  for (std::int64_t bytes = 1; bytes < 20'000'000; bytes = bytes * 3 + 1) {
-    TestNetwork network(Star(), Lossy(), Tcp());
-    network.shard.Post(network.Connect(0, 1), bytes);
-    network.Run();
-    const Time alone = LoneTime(network.plant, network.links[0], Bytes(bytes));
-    EXPECT_GE(network.delivered[0][0], alone) << bytes;
-    EXPECT_LE(network.delivered[0][0], alone * 2) << bytes;
+  for (const std::int64_t overhead : {0, 1, 1000}) {  // us; copies take a few
+    PacketTransport transport = Tcp();
+    transport.message_overhead = Time::Microseconds(overhead);
+    for (std::int64_t bytes = 1; bytes < 20'000'000; bytes = bytes * 3 + 1) {
+      TestNetwork network(Star(), Lossy(), transport);
+      network.shard.Post(network.Connect(0, 1), bytes);
+      network.Run();
+      const Time alone = LoneTime(network.plant, network.links[0], Bytes(bytes));
+      EXPECT_GE(network.delivered[0][0], alone) << bytes << " B after " << overhead << " us";
+      EXPECT_LE(network.delivered[0][0], alone * 2) << bytes << " B after " << overhead << " us";
+    }
   }
 }
 
