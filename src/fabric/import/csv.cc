@@ -116,7 +116,14 @@ class Reader {
     const std::uint32_t device =
         cables_.Device(is_end ? DeviceKind::kNic : DeviceKind::kSwitch, name.text,
                        Cell(cells, first + 3U).text, words_.line());
-    if (kind.text.empty()) unknown_.insert(device);
+    if (kind.text.empty()) {
+      unknown_.insert(device);
+    } else if ((cables_.list.devices[device].kind == DeviceKind::kNic) != is_end) {
+      words_.Error(kind, "TL1452",
+                   fmt::format("{} is a {} here, but not in the rows before", name.text, kind.text),
+                   "give a device the same kind in every row, or in none");
+      return std::nullopt;
+    }
     std::uint32_t number = 0;
     if (!port.text.empty()) {
       const auto value = port.AsInteger();

@@ -323,15 +323,19 @@ TEST(Formats, WhatIsWrongIsNamedWithItsPlace) {
       {"ns3", With(kNs3, "\n3 4", "\n3 3"), "TL1452 2:3"},
       {"htsim", With(kHtsim, "Radix_Up", "Radix_Upp"), "TL1451 8:1"},
       {"htsim", With(kHtsim, "Bundle 2", "Bundle 3"), "TL1452 0:0"},
+      {"htsim", "Nodes 9\n" + std::string(kHtsim), "TL1452 2:1"},
       {"simgrid", With(kCluster, "50GBps", "50XBps"), "TL1453 2:2"},
       {"simgrid", With(kCluster, "2;4,4", "3;4,4"), "TL1452 2:2"},
       {"simgrid", With(kCluster, "</zone>", "</zonk>"), "TL1451 3:69"},
+      {"simgrid", std::string(kCluster) + "and more", "TL1451 4:1"},
+      {"simgrid", std::string(kCluster) + "<platform/>", "TL1451 4:2"},
       {"simgrid", With(kRouted, "dst=\"s\"", "dst=\"t\""), "TL1452 5:2"},
       {"containerlab", With(kLab, "h1:eth1", "h3:eth1"), "TL1452 8:33"},
       {"containerlab", With(kLab, "e1-2", "e1-1"), "TL1452 9:19"},
       {"astra-sim", With(kAstra, "[ 8, 4 ]", "[ 8 ]"), "TL1452 2:13"},
       {"csv", With(kCsv, "from,to", "from,tu"), "TL1451 1:6"},
       {"csv", With(kCsv, "leaf,spine", "leaf,leaf"), "TL1452 4:6"},
+      {"csv", "from,to,from_kind,to_kind\nh1,s1,nic,switch\nh2,h1,nic,switch\n", "TL1452 3:11"},
   };
   for (const Fault& fault : faults) {
     const auto imported = ImportFabric(fault.text, "file", {.format = fault.format});

@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <spanstream>
 #include <utility>
 
@@ -68,6 +69,9 @@ class Reader {
           "Nodes, Tiers, Podsize; then by Tier: Downlink_speed_Gbps, Radix_Down, Radix_Up, "
           "Downlink_Latency_ns, Switch_Latency_ns, Bundle");
       return;
+    }
+    if (!given_.insert(field).second) {
+      words_.Error(words[0], "TL1452", fmt::format("{} is given twice", key), "remove one");
     }
     *field = *value;
   }
@@ -181,6 +185,7 @@ class Reader {
   std::map<std::uint32_t, std::uint32_t> ports_;
   std::array<Tier, 3> tiers_;
   Tier* tier_ = nullptr;
+  std::set<const std::int64_t*> given_;
   std::int64_t nodes_ = 0;
   std::int64_t tier_count_ = 0;
   std::int64_t pod_ = 0;

@@ -4,6 +4,9 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "fabric/import/node_draft.h"
@@ -95,11 +98,17 @@ class Reader {
     const std::string_view kind = pci.attribute("class").value();
     const pugi::xml_node gpu = pci.child("gpu");
     const bool leaf = !pci.child("pci") && !pci.child("nic");
+    const std::string_view busid = pci.attribute("busid").value();
+    if (!busids_.insert(busid).second) {
+      xml_.Error(pci, "TL1452", fmt::format("two devices have the busid '{}'", busid),
+                 "remove one, or correct its busid");
+      return;
+    }
     if (gpu || (leaf && (kind.starts_with("0x03") || kind.starts_with("0x12")))) {
       const int order = gpu ? gpu.attribute("dev").as_int() : static_cast<int>(gpus_.size());
       const std::uint32_t at = draft_.Add(DeviceKind::kGpu, order);
       draft_.Join(at, parent, LinkKind::kPcie, rate);
-      gpus_[pci.attribute("busid").value()] = {at, gpu, gpu.attribute("sm").as_int()};
+      gpus_[std::string(busid)] = {at, gpu, gpu.attribute("sm").as_int()};
     } else if (leaf && kind.starts_with("0x02")) {
       const std::uint32_t at =
           draft_.Add(DeviceKind::kNic, static_cast<std::int64_t>(draft_.Count(DeviceKind::kNic)));
@@ -145,40 +154,62 @@ class Reader {
     draft_.Join(at, parent, LinkKind::kPcie, above > Rate() ? above : rate);
   }
 
+  int LinkCount(pugi::xml_node link) {
+    const int count = link.attribute("count").as_int();
+    if (count >= 1 && count <= 64) return count;
+    xml_.Error(link, "TL1453", fmt::format("count: '{}' links", link.attribute("count").value()),
+               "from 1 to 64");
+    return 1;
+  }
+
   // NVLinks and xGMI: between two GPUs both list them, an NVSwitch is one crossbar.
   void JoinGpus() {
     std::optional<std::uint32_t> crossbar;
+    std::map<std::pair<std::string, std::string>, int> counts;
     for (const auto& [busid, gpu] : gpus_) {
-      std::map<std::string, int> counts;
       int to_switch = 0;
       for (const char* kind : {"nvlink", "xgmi"}) {
         for (pugi::xml_node link : gpu.node.children(kind)) {
-          const int count = std::clamp(link.attribute("count").as_int(), 0, 64);
+          const int count = LinkCount(link);
           const std::string target = link.attribute("target").value();
           if (gpus_.contains(target)) {
-            counts[target] += count;
+            counts[{busid, target}] += count;
           } else if (std::string_view(link.attribute("tclass").value()).starts_with("0x0680")) {
             to_switch += count;
           }
         }
       }
-      const bool xgmi = static_cast<bool>(gpu.node.child("xgmi"));
-      const Rate one = xgmi ? XgmiRate(gpu.node.attribute("gcn").value()) : NvlinkRate(gpu.sm);
-      const LinkKind kind = xgmi ? LinkKind::kXgmi : LinkKind::kNvlink;
-      for (const auto& [target, count] : counts) {
-        if (count > 0 && busid < target) {
-          draft_.Join(gpu.device, gpus_.at(target).device, kind, one * count);
-        }
-      }
       if (to_switch == 0) continue;
       if (!crossbar) crossbar = draft_.Add(DeviceKind::kNvSwitch, 0);
-      draft_.Join(gpu.device, *crossbar, kind, one * to_switch);
+      JoinBy(gpu, *crossbar, to_switch);
     }
+    for (const auto& [ends, count] : counts) {
+      const auto& [busid, target] = ends;
+      const Gpu& gpu = gpus_.at(busid);
+      const auto back = counts.find({target, busid});
+      const int listed = back == counts.end() ? 0 : back->second;
+      if (listed != count) {
+        xml_.Error(gpu.node, "TL1452",
+                   fmt::format("GPU {} lists {} links to {}, which lists {} to it", busid, count,
+                               target, listed),
+                   "both ends of a link list it");
+      } else if (busid < target) {
+        JoinBy(gpu, gpus_.at(target).device, count);
+      }
+    }
+  }
+
+  // By so many links of the kind that the GPU has.
+  void JoinBy(const Gpu& gpu, std::uint32_t other, int count) {
+    const bool xgmi = static_cast<bool>(gpu.node.child("xgmi"));
+    const Rate one = xgmi ? XgmiRate(gpu.node.attribute("gcn").value()) : NvlinkRate(gpu.sm);
+    draft_.Join(gpu.device, other, xgmi ? LinkKind::kXgmi : LinkKind::kNvlink, one * count);
   }
 
   XmlFile xml_;
   NodeDraft draft_;
-  std::map<std::string, Gpu> gpus_;  // by PCI address
+  std::map<std::string, Gpu> gpus_;    // by PCI address
+  std::set<std::string_view> busids_;  // of all PCI devices
   Rate socket_ = Rate::GigabytesPerSecond(6);
   Rate fastest_;
 };

@@ -97,6 +97,31 @@ TEST(NcclTopology, NonsenseSpeedsAreRefused) {
   EXPECT_EQ(nic.error()[0].where.line, 10);
 }
 
+TEST(NcclTopology, WhatContradictsItselfIsRefused) {
+  const std::string pair =
+      "<system><cpu numaid=\"0\">\n"
+      "<pci busid=\"a\" class=\"0x030200\"><gpu dev=\"0\" sm=\"80\">\n"
+      "<nvlink target=\"b\" count=\"4\"/></gpu></pci>\n"
+      "<pci busid=\"b\" class=\"0x030200\"><gpu dev=\"1\" sm=\"80\">\n"
+      "<nvlink target=\"a\" count=\"4\"/></gpu></pci>\n"
+      "<pci busid=\"c\" class=\"0x020000\"/></cpu></system>";
+  const auto node = ReadNcclTopology(pair, "topo.xml");
+  ASSERT_TRUE(node) << Format(node.error()[0]);
+  EXPECT_EQ(BusOf(*node, 0, LinkKind::kNvlink), Rate::GigabytesPerSecond(4 * 20));
+  const auto problem = [&](const std::string& from, const std::string& to) {
+    const auto read = ReadNcclTopology(With(pair, from, to), "topo.xml");
+    EXPECT_FALSE(read) << to;
+    return read ? Diagnostic() : read.error()[0];
+  };
+  EXPECT_THAT(problem("busid=\"c\"", "busid=\"b\"").message, HasSubstr("two devices"));
+  EXPECT_THAT(problem("<nvlink target=\"a\" count=\"4\"/>", "").message, HasSubstr("lists 0"));
+  EXPECT_THAT(problem("count=\"4\"/></gpu></pci>\n<pci busid=\"c",
+                      "count=\"5\"/></gpu></pci>\n<pci busid=\"c")
+                  .message,
+              HasSubstr("lists 5"));
+  EXPECT_EQ(problem("count=\"4\"", "count=\"many\"").where.line, 3);
+}
+
 TEST(TopologyMatrix, IsTheServerThatItDraws) {
   ASSERT_TRUE(LooksLikeTopologyMatrix(kMatrix));
   const auto node = ReadTopologyMatrix(kMatrix, "topo.txt");

@@ -40,13 +40,27 @@ Result<XmlFile> XmlFile::Parse(std::string_view text, const std::string& file) {
     problem.hint = "is this the right file?";
     return std::unexpected(Diagnostics{std::move(problem)});
   }
-  const pugi::xml_parse_result parsed = xml.document_.load_buffer(text.data(), text.size());
-  if (parsed && xml.root()) return xml;
-  Diagnostic problem = xml.At(parsed.offset);
-  problem.code = "TL1451";
-  problem.message = fmt::format("no XML: {}", parsed.description());
-  problem.hint = "is the file complete?";
-  return std::unexpected(Diagnostics{std::move(problem)});
+  const pugi::xml_parse_result parsed = xml.document_.load_buffer(
+      text.data(), text.size(), pugi::parse_default | pugi::parse_fragment);
+  if (!parsed || !xml.root()) {
+    Diagnostic problem = xml.At(parsed.offset);
+    problem.code = "TL1451";
+    problem.message = fmt::format("no XML: {}", parsed ? "no element" : parsed.description());
+    problem.hint = "is the file complete?";
+    return std::unexpected(Diagnostics{std::move(problem)});
+  }
+  for (const pugi::xml_node node : xml.document_.children()) {
+    const bool said = node.type() == pugi::node_element || node.type() == pugi::node_pcdata;
+    if (!said || node == xml.root()) continue;
+    const std::size_t at =
+        text.find_first_not_of(" \t\r\n", static_cast<std::size_t>(node.offset_debug()));
+    Diagnostic problem = xml.At(static_cast<std::ptrdiff_t>(at));
+    problem.code = "TL1451";
+    problem.message = fmt::format("text outside of <{}>", xml.root().name());
+    problem.hint = "a file is one element: leave out what is in front of it and behind it";
+    return std::unexpected(Diagnostics{std::move(problem)});
+  }
+  return xml;
 }
 
 }  // namespace trunkline
