@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "cli/console.h"
 #include "cli/fabric_verbs.h"
@@ -32,6 +33,7 @@ Result<double> AmountOf(const std::string& flag, const std::string& text) {
 Result<void> ReadMix(const std::string& text, AdviceRequest& request) {
   request.all_reduce = 0;
   request.all_to_all = 0;
+  std::set<std::string> named;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t comma = std::min(text.find(',', begin), text.size());
     const std::string part = text.substr(begin, comma - begin);
@@ -49,6 +51,9 @@ Result<void> ReadMix(const std::string& text, AdviceRequest& request) {
     if (out == nullptr || !number) {
       return Error("TL1002", fmt::format("--mix: '{}' is no weight of a collective", part),
                    "write --mix allreduce=0.7,alltoall=0.3");
+    }
+    if (!named.insert(name).second) {
+      return Error("TL1002", fmt::format("--mix: {} has two weights", name), "give it one");
     }
     *out = weight;
   }

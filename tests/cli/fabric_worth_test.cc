@@ -60,6 +60,7 @@ TEST(FabricWorth, RefusesFlagsThatItsVerbDoesNotReadAndValuesThatAreNone) {
   refused({"fabric", "advise", "--gpus", "12"}, "TL1432");
   refused({"fabric", "advise", "--gpus", "16", "--budget", "5 M"}, "not an amount");
   refused({"fabric", "advise", "--gpus", "16", "--mix", "allreduce=x"}, "no weight");
+  refused({"fabric", "advise", "--gpus", "16", "--mix", "alltoall=1,alltoall=2"}, "two weights");
   refused({"fabric", "advise", "--gpus", "16", "--node", "dgx-h10"}, "dgx-h100");
 }
 
