@@ -62,6 +62,23 @@ TEST(LoneFlow, TakesTheClosedFormAtRatesOfNoWholePicosecond) {
   }
 }
 
+// Through slow cables and out by a faster one, where a short last frame waits for the one before.
+TEST(LoneFlow, TakesTheClosedFormOverCablesOfDifferentOddRates) {
+  for (const char* rates : {"link=97 Gb/s,uplink=31 Gb/s", "link=31 Gb/s,uplink=97 Gb/s"}) {
+    for (const std::int64_t bytes : {100, 4097, 5000, 100'003}) {
+      TestNetwork network(
+          FabricOf(std::string("clos:nodes=8,radix=8,") + rates, Time::Microseconds(1)), {},
+          TransportUnder("none", "", Rate::GigabitsPerSecond(97)));
+      const std::uint32_t qp = network.Connect(0, 7);
+      network.shard.Post(qp, bytes);
+      network.Run();
+      ASSERT_EQ(network.delivered[qp].size(), 1U);
+      EXPECT_EQ(network.delivered[qp][0], LoneTime(network.plant, network.links[qp], Bytes(bytes)))
+          << rates << ", " << bytes;
+    }
+  }
+}
+
 // HPCC leaves a part of its link free: eta of it is used, and what additive steps add.
 TEST(LoneFlow, UsesEtaOfItsLinkUnderHpcc) {
   for (const double eta : {0.5, 0.95}) {

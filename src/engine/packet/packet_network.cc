@@ -398,8 +398,8 @@ Time CrossingTime(const Plant& plant, std::span<const std::uint32_t> links, Byte
       before = first + TransferTime(ahead, slowest);
       end = std::max(end, first + TransferTime(ahead + Bytes(last), slowest));
     } else if (packets > 1) {
+      end = std::max(end, before + TransferTime(Bytes(full + last), wire.rate()));
       before += frame;
-      end = std::max(end, before + tail);
     }
     // The next link may begin when a packet is in or, where it is not faster, its headers are.
     const bool cut = plant.switches_model.cut_through && i + 1 < links.size() &&
