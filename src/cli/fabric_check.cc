@@ -21,7 +21,7 @@ int Refuse(const Diagnostics& diagnostics) {
 
 Result<CheckCost> TimeBoth(const FabricSubject& subject, const FabricCheck& check,
                            const FabricCommand& command, const StopToken& stop) {
-  ConsoleProgress progress(command.json);
+  ConsoleProgress progress(command.quiet);
   const auto found = TimeCollectives(subject.built, subject.routing, &progress, &stop);
   if (!found) return std::unexpected(found.error());
   auto mended = std::make_shared<BuiltFabric>(*subject.built);
