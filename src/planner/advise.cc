@@ -94,7 +94,7 @@ std::string ReasonFor(const Candidate& candidate, const Candidate& fastest, cons
                "cheaper than the fastest"));
     }
   }
-  if (!candidate.within_budget) {
+  if (request.budget && candidate.trial->cost.price() > *request.budget) {
     add(fmt::format("over the budget by {:.1f} %",
                     (candidate.trial->cost.price() / *request.budget - 1) * 100));
   }
@@ -121,7 +121,9 @@ Candidate Try(const CandidateFabric& fabric, const AdviceRequest& request) {
   }
   candidate.trial = TryFabric(fabric.spec, std::make_shared<const BuiltFabric>(*std::move(built)),
                               RoutingPolicy::kAdaptive, request.trial);
-  candidate.within_budget = !request.budget || candidate.trial->cost.price() <= *request.budget;
+  const FabricCost& cost = candidate.trial->cost;
+  candidate.within_budget =
+      !request.budget || (cost.unpriced.empty() && cost.price() <= *request.budget);
   return candidate;
 }
 

@@ -10,6 +10,7 @@ namespace trunkline {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 AdviceRequest Request(std::uint32_t gpus) {
   AdviceRequest request;
@@ -67,6 +68,20 @@ TEST(Advice, PutsWhatIsOverTheBudgetAfterWhatIsNot) {
     EXPECT_EQ(candidate.within_budget, candidate.trial->cost.price() <= *request.budget);
   }
   EXPECT_TRUE(over);
+}
+
+TEST(Advice, TakesNoPartOfAPriceForWithinTheBudget) {
+  AdviceRequest request = Request(64);
+  request.trial.prices.cables.clear();
+  request.budget = 1e9;
+  const auto advice = AdviseFabric(request);
+  ASSERT_TRUE(advice.has_value());
+  for (const Candidate& candidate : advice->candidates) {
+    if (!candidate.trial) continue;
+    EXPECT_FALSE(candidate.within_budget);
+    EXPECT_THAT(candidate.reason, HasSubstr("its price leaves parts out"));
+    EXPECT_THAT(candidate.reason, Not(HasSubstr("over the budget")));
+  }
 }
 
 TEST(Advice, NamesTheGpusThatFillNodes) {
