@@ -42,6 +42,11 @@ PacketCarrier::PacketCarrier(const PacketInput& input, std::vector<CableChange> 
       log_(ranks),
       next_look_(plant_.switches_model.loss_control == LossControl::kLossy ? Time::Max()
                                                                            : kBetweenLooks) {
+  for (const Line& line : lines_) {
+    for (const auto* buses : {&line.sending, &line.receiving}) {
+      for (const LinkId bus : *buses) AddBus(plant_, input.router.fabric(), bus);
+    }
+  }
   shards_.Start({this});
   if (input.sampling) {
     static const TrafficWorkload kNoFlows;
@@ -111,6 +116,7 @@ Result<void> PacketCarrier::SetUp(std::uint32_t index, std::uint32_t part) {
   const auto links = SetUpQueuePair(plant_, input_.router, paths_, queue_pair, line.source,
                                     line.destination, flow);
   if (!links) return std::unexpected(links.error());
+  if (!plant_.buses.empty()) UseBuses(plant_, queue_pair, line.sending, line.receiving);
   return {};
 }
 

@@ -27,6 +27,9 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
     std::int64_t payload_per_128 = 128;  // of its protocol: PayloadPer128
     FlowRate bus_rate;                   // payload that the buses at its ends let pass …
     Time flight;                         // … which then takes so long through the network
+    // Buses that other lines crowd.
+    std::vector<LinkId> sending = {};
+    std::vector<LinkId> receiving = {};
   };
   static constexpr std::uint32_t kNotCarried = UINT32_MAX;
 

@@ -19,7 +19,7 @@ struct Division {
   Folding folding;
   std::vector<std::uint32_t> line_of;  // by connection
   std::vector<PacketCarrier::Line> lines;
-  std::uint32_t crowded = 0;  // lines that meet others on a bus too narrow for all
+  std::uint32_t strangers = 0;  // connections inside nodes that meet lines on a crowded bus
 };
 
 class Divider {
@@ -31,24 +31,24 @@ class Divider {
         division_{Unfolded(problem),
                   std::vector(problem.connections.size(), PacketCarrier::kNotCarried),
                   {}},
-        is_bus_(problem.capacities.size(), 0) {
-    for (std::size_t i = 0; i < fabric_.link_count(); ++i) {
-      const std::uint32_t number = problem.resource_index[i];
-      const bool bus = fabric_.link(LinkId(i)).kind != LinkKind::kNetwork;
-      if (bus && number != FlowProblem::kUnused) is_bus_[number] = 1;
-    }
-  }
+        is_crossed_(problem.capacities.size(), 0) {}
 
   Result<Division> Divide();
 
  private:
   Result<void> Look(std::uint32_t connection, const Manner& manner, std::uint64_t flow);
+  // Whether more may want to use a link at once than it can carry.
+  [[nodiscard]] bool Binds(const Connection& connection, LinkId link) const {
+    return std::ranges::count(problem_.binding_hops_of(connection),
+                              problem_.resource_index[Index(link)], &FlowHop::resource) != 0;
+  }
+  void CountStrangers();
 
   const EngineInput& input_;
   const Fabric& fabric_;
   const FlowProblem& problem_;
   Division division_;
-  std::vector<char> is_bus_;  // by number of a resource
+  std::vector<char> is_crossed_;  // by number of a resource: a bus that lines crowd
 };
 
 Result<void> Divider::Look(std::uint32_t index, const Manner& manner, std::uint64_t flow) {
@@ -72,6 +72,7 @@ Result<void> Divider::Look(std::uint32_t index, const Manner& manner, std::uint6
     } else {
       latency += link.latency;
       bus_bits = std::min(bus_bits, link.rate.bits_per_second());
+      if (Binds(connection, id)) (network ? line.receiving : line.sending).push_back(id);
     }
     if (link.to == to) continue;
     const Device& device = fabric_.device(link.to);
@@ -79,10 +80,11 @@ Result<void> Divider::Look(std::uint32_t index, const Manner& manner, std::uint6
   }
   if (!network) return {};
   line.bus_rate = LoneRate({}, {}, Rate::BitsPerSecond(bus_bits / 128 * line.payload_per_128));
+  for (const auto* buses : {&line.sending, &line.receiving}) {
+    for (const LinkId id : *buses) is_crossed_[problem_.resource_index[Index(id)]] = 1;
+  }
   division_.line_of[index] = static_cast<std::uint32_t>(division_.lines.size());
-  division_.lines.push_back(line);
-  division_.crowded += std::ranges::any_of(problem_.binding_hops_of(connection),
-                                           [&](FlowHop hop) { return is_bus_[hop.resource] != 0; });
+  division_.lines.push_back(std::move(line));
   Connection& rest = division_.folding.connections[index];
   rest.latency = latency;
   rest.hop_count = 0;
@@ -105,19 +107,29 @@ Result<Division> Divider::Divide() {
       if (!looked) return std::unexpected(looked.error());
     }
   }
+  CountStrangers();
   return std::move(division_);
 }
 
-Diagnostics WarnOfBuses(std::uint32_t crowded, std::size_t lines) {
-  if (crowded == 0) return {};
+void Divider::CountStrangers() {
+  for (std::size_t i = 0; i < problem_.connections.size(); ++i) {
+    if (division_.line_of[i] != PacketCarrier::kNotCarried) continue;
+    division_.strangers +=
+        std::ranges::any_of(problem_.binding_hops_of(problem_.connections[i]),
+                            [&](const FlowHop& hop) { return is_crossed_[hop.resource] != 0; });
+  }
+}
+
+Diagnostics WarnOfBuses(std::uint32_t strangers) {
+  if (strangers == 0) return {};
   Diagnostic warning;
   warning.severity = Severity::kWarning;
   warning.code = "TL1824";
   warning.message = fmt::format(
-      "{} of {} connections share buses inside nodes that cannot carry all of them at once, which "
-      "packets do not see",
-      crowded, lines);
-  warning.hint = "the flow engine shares buses; times here may be too short";
+      "{} connections inside nodes share buses with packets that cannot all cross them at once, "
+      "and neither sees the other",
+      strangers);
+  warning.hint = "the flow engine shares buses among all; times here may be too short";
   return {std::move(warning)};
 }
 
@@ -161,7 +173,7 @@ Result<void> PacketRun::Execute(const PacketInput& packets, std::vector<CableCha
   auto division = Divider(input_, problem_).Divide();
   if (!division) return std::unexpected(division.error());
   folding_ = std::move(division->folding);
-  warnings_ = WarnOfBuses(division->crowded, division->lines.size());
+  warnings_ = WarnOfBuses(division->strangers);
   carrier_ =
       std::make_unique<PacketCarrier>(packets, std::move(faults), std::move(division->line_of),
                                       std::move(division->lines), input_.graph.ranks());

@@ -241,12 +241,14 @@ TEST(PacketRun, AMessageBetweenGpusAlsoCrossesTheirBuses) {
             OverTheSwitch(c.transport, 1'000'000, servers.network) + servers.latency * 2);
 }
 
-// Two nodes of GPUs behind one NIC; GPUs and NIC are 2 GB/s apart, the network has 12.5.
-Fabric SlowBuses(std::uint32_t gpus) {
+constexpr Bytes kMegabyte{1'000'000};
+
+// Nodes of GPUs behind one NIC; GPUs and NIC are 2 GB/s apart, the network has 12.5.
+Fabric SlowBuses(std::uint32_t gpus, std::uint32_t nodes = 2) {
   FabricBuilder builder;
   const Rate bus = Rate::GigabytesPerSecond(2);
   const DeviceId hub = builder.AddDevice({.kind = DeviceKind::kSwitch, .tier = 1});
-  for (std::uint32_t node = 0; node < 2; ++node) {
+  for (std::uint32_t node = 0; node < nodes; ++node) {
     const DeviceId complex = builder.AddDevice({.kind = DeviceKind::kPcieSwitch, .node = node});
     const DeviceId nic = builder.AddDevice({.kind = DeviceKind::kNic, .node = node});
     for (std::uint32_t i = 0; i < gpus; ++i) {
@@ -264,6 +266,50 @@ TEST(PacketRun, ABusSlowerThanTheNetworkSetsThePace) {
   const PacketTimeline run = c.Run(OneMessage(Bytes(1'000'000), Time(), 2, 1));
   EXPECT_EQ(run.timeline.end, Time::Microseconds(500) + kLatency * 4);
   EXPECT_TRUE(run.warnings.empty());
+}
+
+// Both GPUs of a node send to those of the other by the one bus to the NIC, 2 GB/s: twice what
+// either takes alone, as in the flow engine, and no hop more.
+TEST(PacketRun, ConnectionsShareTheBusToTheirNic) {
+  for (const LossControl control :
+       {LossControl::kCredits, LossControl::kPause, LossControl::kLossy}) {
+    PacketCase c{.fabric = SlowBuses(2)};
+    c.switches.loss_control = control;
+    TableGraph graph;
+    const auto sends = graph.AddProgram({{.kind = TaskKind::kSend, .role = 1, .bytes = kMegabyte}});
+    const auto receives = graph.AddProgram({{.kind = TaskKind::kReceive, .role = 2}});
+    for (const auto program : {sends, sends, receives, receives}) graph.AddRank(program);
+    for (std::uint32_t i = 0; i < 2; ++i) graph.Connect(RankId{i}, 1, RankId{i + 2}, 2);
+    const PacketTimeline run = c.Run(graph);
+    EXPECT_NEAR(run.timeline.end.seconds(), 1000e-6 + 4 * kLatency.seconds(), 10e-6);
+    const auto fluid = c.RunAsFlows(graph);
+    ASSERT_TRUE(fluid.has_value());
+    EXPECT_NEAR(run.timeline.end.seconds() / fluid->end.seconds(), 1, 0.03);
+    EXPECT_EQ(run.packets.counters.hops.data, 2 * run.packets.counters.packets.data);
+    EXPECT_EQ(run.packets.counters.drops, 0U);
+    EXPECT_TRUE(run.warnings.empty());
+  }
+}
+
+// A GPU of each of two nodes sends to one of a third, whose bus takes 2 of the 4 GB/s that they
+// bring: credits and PAUSE hold them back.
+TEST(PacketRun, ABusAtTheReceiverHoldsTheNetworkBack) {
+  for (const LossControl control : {LossControl::kCredits, LossControl::kPause}) {
+    PacketCase c{.fabric = SlowBuses(2, 3)};
+    c.switches.loss_control = control;
+    TableGraph graph;
+    const auto sends = graph.AddProgram({{.kind = TaskKind::kSend, .role = 1, .bytes = kMegabyte}});
+    const auto idle = graph.AddProgram({});
+    const auto receives = graph.AddProgram({{.kind = TaskKind::kReceive, .role = 2}});
+    for (const auto program : {sends, idle, sends, idle, receives, receives}) {
+      graph.AddRank(program);
+    }
+    graph.Connect(RankId{0}, 1, RankId{4}, 2);
+    graph.Connect(RankId{2}, 1, RankId{5}, 2);
+    const PacketTimeline run = c.Run(graph);
+    EXPECT_EQ(run.packets.counters.drops, 0U);
+    EXPECT_NEAR(run.timeline.end.seconds(), 1000e-6 + 4 * kLatency.seconds(), 10e-6);
+  }
 }
 
 TEST(PacketRun, WarnsOfBusesThatConnectionsCrowd) {

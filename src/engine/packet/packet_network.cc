@@ -251,6 +251,7 @@ void ReserveQueuePairs(Plant& plant, std::uint32_t count) {
   plant.senders.resize(count);
   plant.receivers.resize(count);
   plant.paths.resize(count);
+  if (!plant.buses.empty()) plant.bus_paths.resize(count);
   if (plant.transport.sockets) {
     plant.send_sockets.resize(count);
     plant.receive_sockets.resize(count);
@@ -260,6 +261,25 @@ void ReserveQueuePairs(Plant& plant, std::uint32_t count) {
   if (plant.faults == nullptr) return;
   plant.faults->moves.resize(count);
   for (const auto& detour : plant.faults->detours) detour->destinations.resize(count);
+}
+
+void AddBus(Plant& plant, const Fabric& fabric, LinkId link) {
+  plant.bus_of_link.resize(fabric.link_count(), kNoIndex);
+  std::uint32_t& index = plant.bus_of_link[Index(link)];
+  if (index != kNoIndex) return;
+  index = static_cast<std::uint32_t>(plant.buses.size());
+  plant.buses.push_back({WireClock(fabric.link(link).rate), 0});
+}
+
+void UseBuses(Plant& plant, std::uint32_t queue_pair, std::span<const LinkId> sending,
+              std::span<const LinkId> receiving) {
+  BusPath& path = plant.bus_paths[queue_pair];
+  path.first = static_cast<std::uint32_t>(plant.bus_list.size());
+  path.sending = static_cast<std::uint16_t>(sending.size());
+  path.receiving = static_cast<std::uint16_t>(receiving.size());
+  for (const auto& links : {sending, receiving}) {
+    for (const LinkId link : links) plant.bus_list.push_back(plant.bus_of_link[Index(link)]);
+  }
 }
 
 Time RoundTripOf(const Plant& plant, std::span<const std::uint32_t> links) {

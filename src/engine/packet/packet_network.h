@@ -40,6 +40,14 @@ void ReserveQueuePairs(Plant& plant, std::uint32_t count);
     Plant& plant, const Router& router, const NetworkPaths& paths, std::uint32_t index,
     DeviceId source, DeviceId destination, std::optional<std::uint64_t> flow = {});
 
+// Has packets that cross a link inside a node take their time there. REQUIRES: no queue pair is
+// reserved, no shard started yet.
+void AddBus(Plant& plant, const Fabric& fabric, LinkId link);
+// The buses of a queue pair on either side of the network. REQUIRES: they have been added, and the
+// queue pair is set up.
+void UseBuses(Plant& plant, std::uint32_t queue_pair, std::span<const LinkId> sending,
+              std::span<const LinkId> receiving);
+
 // The index of each device among switches, kNoIndex for others.
 [[nodiscard]] std::vector<std::uint32_t> IndexSwitches(const Fabric& fabric);
 // Of a full packet and its acknowledgement over `links` when they are idle.

@@ -306,6 +306,27 @@ struct Nic {
   std::uint8_t turn = 0;          // the class served last
   std::vector<Paced> paced;       // a min-heap of those whose pace has them wait
   std::uint32_t connections = 0;  // sockets that have been given one of its cores
+  // Bytes that have come in and wait for buses. ConnectX adapters of 100 Gb/s have 262,016 bytes of
+  // receive buffer by default (mlnx_qos).
+  std::uint32_t backlog = 0;
+  static constexpr std::uint32_t kRoom = 262'016;
+};
+
+// A bus inside a node: a server of payload bytes, first come first served.
+struct Bus {
+  WireClock wire;
+  std::int64_t free_at = 0;
+};
+
+// The buses that the packets of a queue pair cross, in Plant::bus_list: those of the sender from
+// `first` on, then those of the receiver.
+struct BusPath {
+  std::uint32_t first = 0;
+  std::uint16_t sending = 0;
+  std::uint16_t receiving = 0;
+  bool placed = false;     // its next packet has its place on the sender's buses …
+  std::int64_t place = 0;  // … from then on
+  PacketQueue queue;       // packets on their way to memory
 };
 
 // Everything that packets cross and endpoints remember.
@@ -344,6 +365,11 @@ struct Plant {
   std::vector<Core> cores;                     // [NIC x cores + core]; SocketModel only, as are …
   std::vector<SendSocket> send_sockets;        // … by queue pair
   std::vector<ReceiveSocket> receive_sockets;  // … by queue pair
+
+  std::vector<Bus> buses;                  // those that may delay packets
+  std::vector<std::uint32_t> bus_of_link;  // kNoIndex: none; empty: there are none
+  std::vector<std::uint32_t> bus_list;
+  std::vector<BusPath> bus_paths;  // by queue pair; empty: there are no buses
 
   std::vector<std::uint32_t> path_links;
   // By place in path_links: the virtual channel of packets along the path, and in the high four

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/packet/shard_buffers.h"
+#include "engine/packet/shard_buses.h"
 #include "engine/packet/shard_crossing.h"
 #include "engine/packet/shard_faults.h"
 #include "engine/packet/shard_forwarding.h"

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -87,6 +88,7 @@ class Shard {
         large_(plant.large()),
         lossy_(plant.switches_model.loss_control == LossControl::kLossy),
         credits_(!plant.lanes.empty()),
+        gated_(credits_ || !plant.buses.empty()),
         cut_through_(plant.switches_model.cut_through),
         catch_up_(!credits_ && !cut_through_),
         reserved_(static_cast<std::uint32_t>(plant.switches_model.pause.reserved.count())),
@@ -355,6 +357,7 @@ class Shard {
   void Reconsider(std::uint32_t index);
   void AppendToRing(Nic& nic, std::uint32_t index);
   void PopRing(Nic& nic, std::uint8_t traffic_class);
+  std::optional<std::uint8_t> HeldUp(std::uint32_t link, std::uint32_t index, std::uint32_t wire);
   [[nodiscard]] bool MaySend(const Sender& sender) const;
   [[nodiscard]] std::int64_t InFlight(const Sender& sender) const;
 
@@ -374,6 +377,7 @@ class Shard {
   static constexpr std::uint32_t kReadRequest = 1;
   static constexpr std::uint32_t kReaderTimer = 2;
   static constexpr std::uint32_t kCorePass = 3;  // of a core instead of a queue pair
+  static constexpr std::uint32_t kBusPass = 4;
   void ReceiveAnswer(std::uint32_t id);
   void TellAcknowledged(std::uint32_t index, std::uint32_t id, std::int64_t newly);
   void TellLost(std::uint32_t index, std::uint32_t packets, bool timeout, bool trimmed);
@@ -395,6 +399,13 @@ class Shard {
   void ReceiveRead(const Packet& packet);
   void ArmReader(std::uint32_t queue_pair);
   void OnReaderTimer(std::uint32_t queue_pair);
+
+  // shard_buses.h: the buses between memory and NICs.
+  bool HasCrossed(std::uint32_t index, std::uint32_t payload);
+  bool IsCrossing(std::uint32_t link, std::uint32_t id);
+  void EndCrossing(std::uint32_t index);
+  bool HasRoom(std::uint32_t link, const Packet& packet);
+  void FreeRoom(std::uint32_t link, const Packet& packet);
 
   // shard_sockets.h: sockets and the cores that serve them.
   void TakeIn(std::uint32_t link, std::uint32_t id);
@@ -469,6 +480,7 @@ class Shard {
   bool large_;                              // memory, rather than instructions, is what a hop costs
   bool lossy_;
   bool credits_;
+  bool gated_;  // credits or buses may hold up what leaves an endpoint
   bool cut_through_;
   bool catch_up_;             // ports may do without events at all
   std::uint32_t reserved_;    // of each ingress

@@ -7,7 +7,11 @@ namespace trunkline {
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Receive(std::uint32_t link, std::uint32_t id) {
   Packet& packet = packets_[id];
-  if (credits_) ReturnCredit(packet, link, now_);  // endpoints drain at once
+  if (gated_) {
+    const bool data = packet.kind == PacketKind::kData;
+    if (data && !plant_.buses.empty() && IsCrossing(link, id)) return;
+    if (credits_) ReturnCredit(packet, link, now_);  // endpoints drain at once
+  }
   switch (packet.kind) {
     case PacketKind::kData:
       ReceiveData(link, id);

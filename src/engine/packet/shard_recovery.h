@@ -254,6 +254,9 @@ void Shard<Queue, kFused>::OnTimeout(std::uint32_t queue_pair, std::uint32_t wha
     case kCorePass:
       EndPass(queue_pair);
       break;
+    case kBusPass:
+      EndCrossing(queue_pair);
+      break;
     default:
       OnReaderTimer(queue_pair);
   }

@@ -160,6 +160,28 @@ std::uint8_t Shard<Queue, kFused>::NextClass(std::uint32_t link, const Nic& nic,
   return static_cast<std::uint8_t>(std::countr_zero(after != 0 ? after : ready));
 }
 
+// What holds up the first of a class, which has a packet to send: a bus, and it leaves the ring to
+// wait for its place there, or a credit, and its class can send no more. Out of the way of those
+// whom nothing holds up.
+template <typename Queue, bool kFused>
+[[gnu::noinline]] std::optional<std::uint8_t> Shard<Queue, kFused>::HeldUp(std::uint32_t link,
+                                                                           std::uint32_t index,
+                                                                           std::uint32_t wire) {
+  const Sender& sender = plant_.senders[index];
+  const bool buses = !plant_.buses.empty();
+  if (buses && !HasCrossed(index, static_cast<std::uint32_t>(wire - packet_overhead_))) {
+    Nic& nic = plant_.nics[ports_[link].nic];
+    PopRing(nic, sender.traffic_class);
+    Line(nic, index, now_);
+    return std::uint8_t{0};
+  }
+  if (credits_ && !TakeCredit(link, sender.traffic_class, wire)) {
+    return static_cast<std::uint8_t>(1U << sender.traffic_class);
+  }
+  if (buses) plant_.bus_paths[index].placed = false;
+  return std::nullopt;
+}
+
 // Sends one packet of the next queue pair that may; whether more could follow. Classes take turns,
 // and so do the queue pairs of a class: neither pause nor pace of one costs the others anything.
 template <typename Queue, bool kFused>
@@ -183,9 +205,11 @@ bool Shard<Queue, kFused>::ServeNic(std::uint32_t link) {
     if (MaySend(sender)) {
       const Frame frame = NextFrame(sender);
       const auto wire = static_cast<std::uint32_t>(frame.payload + packet_overhead_);
-      if (credits_ && !TakeCredit(link, sender.traffic_class, wire)) {
-        held = static_cast<std::uint8_t>(held | 1U << nic.turn);
-        continue;
+      if (gated_) {
+        if (const auto classes = HeldUp(link, index, wire)) {
+          held = static_cast<std::uint8_t>(held | *classes);
+          continue;
+        }
       }
       Send(index, link, frame);
       if (!plant_.arbiters.empty()) {
