@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/packet/packet_network.h"
@@ -83,6 +85,39 @@ TEST(Switch, CutsThroughOnceTheHeadersAreIn) {
   switches.cut_through = true;
   const PacketReport report = Send(Crossbar(2, kRate, kLatency), switches, {Flow(0, 1, 1)});
   EXPECT_EQ(report.flows[0].delivered, kHeaderTime + kFrameTime + kLatency * 2);
+}
+
+// A packet finds its output idle and leaves at once; behind it wait one of its own class and, the
+// last to come, one of the other. The first packet is charged to its class's turn, or the others
+// would go the other way round.
+TEST(Switch, ChargesAPacketThatFindsItsPortIdleToItsClass) {
+  const auto waits_for = [](const SwitchModel& switches, std::uint8_t first) {
+    std::vector<TrafficFlow> flows = {Flow(0, 3, 1, first), Flow(1, 3, 1, first),
+                                      Flow(2, 3, 1, static_cast<std::uint8_t>(first ^ 1U))};
+    flows[1].start = Time::Picoseconds(1);
+    flows[2].start = Time::Picoseconds(2);
+    const PacketReport report = Send(Crossbar(4, kRate, kLatency), switches, std::move(flows));
+    EXPECT_EQ(report.flows[0].delivered, kFrameTime * 2 + kLatency * 2);
+    const auto later = [&](std::uint32_t flow) {
+      return report.flows[flow].delivered - report.flows[0].delivered;
+    };
+    EXPECT_EQ(std::max(later(1), later(2)), kFrameTime * 2);
+    return std::pair(later(1), later(2));
+  };
+  const std::pair own_class_first(kFrameTime, kFrameTime * 2);
+  const std::pair other_class_first(kFrameTime * 2, kFrameTime);
+  SwitchModel switches;
+  switches.classes = 3;
+  EXPECT_EQ(waits_for(switches, 1), other_class_first);
+  switches.weights = {2, 1};
+  EXPECT_EQ(waits_for(switches, 0), own_class_first);
+  switches.weights = {};
+  switches.loss_control = LossControl::kCredits;
+  // 66 units of 64 bytes are a packet's.
+  switches.arbitration = VlArbitration{.high = {}, .low = {{0, 66}, {1, 66}}, .high_limit = 0};
+  EXPECT_EQ(waits_for(switches, 0), other_class_first);
+  switches.arbitration->low[0].weight = 132;
+  EXPECT_EQ(waits_for(switches, 0), own_class_first);
 }
 
 // Credits for two packets: the third leaves when the first one's credit is back, after it has been
