@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -371,6 +372,36 @@ bool NetworkPaths::Forwards(DeviceId at, DeviceId dst) const {
   const std::uint16_t distance =
       RunOf(TableOf(destination), switch_of_device_[Index(at)], destination).distance;
   return distance != 0 && distance != kUnreachable;
+}
+
+std::vector<std::uint64_t> NetworkPaths::CrossedFor(const Table& table) const {
+  std::vector<std::uint64_t> crossed(switches_.size(), 0);
+  for (const std::vector<std::uint32_t>& homes : destinations_) {
+    for (const std::uint32_t home : homes) crossed[home] = ~std::uint64_t{0};
+  }
+  struct Step {
+    std::uint32_t at;
+    std::uint32_t set;
+    std::uint64_t destinations;
+  };
+  // The farthest first: what crosses a switch is known before it is handed on to nearer ones.
+  std::map<std::uint16_t, std::vector<Step>, std::greater<>> steps;
+  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+    const std::span<const Run> runs = RunsOf(table, s);
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      if (runs[r].set == kNone) continue;
+      steps[runs[r].distance].push_back({s, runs[r].set, BitsOf(runs, r)});
+    }
+  }
+  for (const auto& [distance, all] : steps) {
+    for (const Step& step : all) {
+      for (const LinkId link : LinksOf(table, step.set)) {
+        crossed[switch_of_device_[Index(fabric_->link(link).to)]] |=
+            crossed[step.at] & step.destinations;
+      }
+    }
+  }
+  return crossed;
 }
 
 NetworkPaths::Ports NetworkPaths::Next(DeviceId at, DeviceId dst,

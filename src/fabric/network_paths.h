@@ -77,9 +77,11 @@ class NetworkPaths {
   [[nodiscard]] Ports Next(DeviceId at, DeviceId dst, std::vector<LinkId>& scratch) const;
 
   // Calls visit(before, after) for every two links between switches that a path of those which Next
-  // allows crosses one after the other, perhaps several times.
+  // allows crosses one after the other, perhaps several times: of paths from every switch, which is
+  // quick, or of those from the ends alone.
+  enum class From : std::uint8_t { kSwitches, kEnds };
   template <typename Visit>
-  void ForEachTurn(Visit visit) const;
+  void ForEachTurn(From from, Visit visit) const;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -147,6 +149,13 @@ class NetworkPaths {
   }
   [[nodiscard]] const Run& RunOf(const Table& table, std::uint32_t switch_index,
                                  std::uint32_t destination) const;
+  // The destinations of a table, a bit each, from run r of a switch up to the next.
+  [[nodiscard]] static std::uint64_t BitsOf(std::span<const Run> runs, std::size_t r) {
+    const std::uint64_t from = ~std::uint64_t{0} << runs[r].first;
+    return r + 1 < runs.size() ? from & ~(~std::uint64_t{0} << runs[r + 1].first) : from;
+  }
+  // By switch, the destinations of a table that some end's packets cross it for.
+  [[nodiscard]] std::vector<std::uint64_t> CrossedFor(const Table& table) const;
   // Links from the far side of `link`, a link out of an attached device, to `destination`.
   [[nodiscard]] std::uint16_t DistanceAfter(LinkId link, const End& dst) const;
 
@@ -168,28 +177,32 @@ class NetworkPaths {
 };
 
 template <typename Visit>
-void NetworkPaths::ForEachTurn(Visit visit) const {
+void NetworkPaths::ForEachTurn(From from, Visit visit) const {
   std::vector<std::uint32_t> seen;  // by set: the last link that came before
   for (std::uint32_t first = 0; first < destination_count(); first += kTable) {
     const Table& table = TableOf(first);
+    const std::vector<std::uint64_t> crossed =
+        from == From::kEnds ? CrossedFor(table)
+                            : std::vector<std::uint64_t>(switches_.size(), ~std::uint64_t{0});
     seen.assign(adjacency_.size() + table.sets.size(), kNone);
     for (std::uint32_t s = 0; s < switches_.size(); ++s) {
       const std::span<const Run> runs = RunsOf(table, s);
       for (std::size_t r = 0; r < runs.size(); ++r) {
-        if (runs[r].set == kNone) continue;
-        const std::uint32_t end = r + 1 < runs.size() ? runs[r + 1].first : kTable;
+        const std::uint64_t held_for = BitsOf(runs, r) & crossed[s];
+        if (runs[r].set == kNone || held_for == 0) continue;
         for (const LinkId link : LinksOf(table, runs[r].set)) {
           const auto others = RunsOf(table, switch_of_device_[Index(fabric_->link(link).to)]);
-          auto other = std::prev(std::ranges::upper_bound(others, runs[r].first, {}, &Run::first));
-          for (; other != others.end() && other->first < end; ++other) {
-            if (other->set == kNone) continue;
+          auto at = std::ranges::upper_bound(others, runs[r].first, {}, &Run::first);
+          for (auto o = static_cast<std::size_t>(at - others.begin()) - 1;
+               o < others.size() && (held_for >> others[o].first) != 0; ++o) {
+            const std::uint32_t set = others[o].set;
+            if (set == kNone || (held_for & BitsOf(others, o)) == 0) continue;
             std::uint32_t& last =
-                seen[(other->set & kSeveral) == 0 ? other->set
-                                                  : adjacency_.size() + (other->set & ~kSeveral)];
+                seen[(set & kSeveral) == 0 ? set : adjacency_.size() + (set & ~kSeveral)];
             if (std::exchange(last, static_cast<std::uint32_t>(Index(link))) == Index(link)) {
               continue;
             }
-            for (const LinkId next : LinksOf(table, other->set)) visit(link, next);
+            for (const LinkId next : LinksOf(table, set)) visit(link, next);
           }
         }
       }

@@ -37,7 +37,9 @@ class Prover {
       case PathRule::kUpDown:
         break;
     }
-    DeadlockProof all = Judge(ByPorts());
+    DeadlockProof all = Judge(ByPorts(NetworkPaths::From::kSwitches));
+    // Where cables are missing, a switch has ports towards leaves whose packets never come to it.
+    if (!all.cycle.empty()) all = Judge(ByPorts(NetworkPaths::From::kEnds));
     // A table names one of the ports: fewer paths, and perhaps no cycle.
     const bool one_port = policy.ports == PortRule::kTable || policy.choose == DigitOfDestination;
     return all.cycle.empty() || !one_port ? all : OfSample();
@@ -54,9 +56,10 @@ class Prover {
   }
 
   // Whatever port of those on shortest paths is taken.
-  [[nodiscard]] DependencyGraph ByPorts() const {
+  [[nodiscard]] DependencyGraph ByPorts(NetworkPaths::From from) const {
     DependencyGraph graph(fabric_, 1);
-    tables_.network().ForEachTurn([&](LinkId from, LinkId to) { graph.Add({from}, {to}); });
+    tables_.network().ForEachTurn(
+        from, [&](LinkId before, LinkId after) { graph.Add({before}, {after}); });
     return graph;
   }
 

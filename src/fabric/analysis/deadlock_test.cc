@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "trunkline/fabric/build.h"
 
@@ -64,6 +65,24 @@ TEST(DeadlockProof, HoldsForUpDownOnAnyFabric) {
     const Fabric fabric = FabricOf(text);
     EXPECT_EQ(ProofOf(fabric, RoutingPolicy::kUpDown, false).verdict, Verdict::kProved) << text;
   }
+}
+
+// Any two leaves still meet at the last spine, so no packet turns up again, though the spines that
+// lack a cable have ways around it.
+TEST(DeadlockProof, HoldsWhereCablesAreMissingAndEveryTwoLeavesStillMeet) {
+  const Fabric whole = FabricOf("fat-tree:children=[3,4],parents=[1,3]");
+  const std::vector<StaticFault> apart{
+      {.target = "leaf-0/spine-0", .kind = StaticFault::Kind::kFail},
+      {.target = "leaf-1/spine-1", .kind = StaticFault::Kind::kFail}};
+  auto fabric = ApplyFaults(whole, apart);
+  ASSERT_TRUE(fabric.has_value());
+  EXPECT_EQ(ProofOf(*fabric, RoutingPolicy::kAdaptive, false).verdict, Verdict::kProved);
+
+  // Without the last spine the two have to meet by way of another leaf, either way round.
+  const std::vector<StaticFault> gone{{.target = "spine-2", .kind = StaticFault::Kind::kFail}};
+  fabric = ApplyFaults(*fabric, gone);
+  ASSERT_TRUE(fabric.has_value());
+  EXPECT_EQ(ProofOf(*fabric, RoutingPolicy::kAdaptive, false).verdict, Verdict::kCycle);
 }
 
 TEST(DeadlockProof, FailsForShortestPathsOnATorusAndADragonfly) {
