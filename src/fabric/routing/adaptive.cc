@@ -13,7 +13,7 @@ double ProportionalShare(const Link& link) { return link.rate.bytes_per_second()
 const RoutingPolicyTraits kAdaptivePolicy = {
     .policy = RoutingPolicy::kAdaptive,
     .name = "adaptive",
-    .summary = "the fluid optimum over the minimal paths (optimistic)",
+    .summary = "the shortest queue of the minimal paths; as flows, the fluid optimum in trees",
     .choice = PathChoice::kPacket,
     .balances = true,
     .choose = HashedPort,
