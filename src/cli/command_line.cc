@@ -134,8 +134,9 @@ void DefineCollective(CLI::App& root, CollectiveCommand& collective, CollectiveF
 void DefineFabric(CLI::App& root, FabricCommand& fabric) {
   CLI::App& app = *root.add_subcommand("fabric", "Build a fabric and measure it");
   app.add_option("arguments", fabric.arguments,
-                 "[show|analyse|path|cost|compare|advise] SPEC…; SPEC is a scenario file or "
-                 "kind:key=value,…")
+                 "[show|analyse|check|path|cost|compare|advise|import|export] SPEC…; SPEC is "
+                 "kind:key=value,…, a scenario, another tool's file (`catalog formats`), or - for "
+                 "standard input")
       ->required();
   AddSet(app, fabric.assignments);
   for (const FabricOption& option : kFabricOptions) {
@@ -155,7 +156,10 @@ void DefineFabric(CLI::App& root, FabricCommand& fabric) {
       "  trunkline fabric cost clos:node=dgx-h100,radix=32 --grow 4096\n"
       "  trunkline fabric path rail-optimized:node=dgx-h100,nodes=128,radix=64 gpu:0/3 gpu:17/5\n"
       "  trunkline fabric compare fat-tree:k=8 clos:nodes=128,radix=16,oversubscription=2\n"
-      "  trunkline fabric advise --gpus 256 --node dgx-h100 --radix 32 --budget 5M\n");
+      "  trunkline fabric advise --gpus 256 --node dgx-h100 --radix 32 --budget 5M\n"
+      "  trunkline fabric check pod.ibnetdiscover --expect rail-optimized:node=dgx-h100,nodes=64\n"
+      "  trunkline fabric import pod.ibnetdiscover\n"
+      "  trunkline fabric export clos:nodes=64,radix=16 --format ibnetdiscover\n");
 }
 
 void DefineCatalog(CLI::App& root, CatalogCommand& catalog) {

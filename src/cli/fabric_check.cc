@@ -28,7 +28,11 @@ Result<CheckCost> TimeBoth(const FabricSubject& subject, const FabricCheck& chec
   mended->fabric = check.mended;
   mended->bisection.reset();
   const auto as_expected = TimeCollectives(std::move(mended), subject.routing, &progress, &stop);
-  if (!as_expected) return std::unexpected(as_expected.error());
+  if (!as_expected) {
+    Diagnostics why = as_expected.error();
+    for (Diagnostic& one : why) one.message = "in the fabric as it should be: " + one.message;
+    return std::unexpected(std::move(why));
+  }
   return CheckCost{*found, *as_expected};
 }
 

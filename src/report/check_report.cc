@@ -65,10 +65,19 @@ std::string CostText(const CheckCost& cost) {
 
 std::string CountsText(const FabricCheck& check) {
   std::map<FabricFinding::Kind, std::size_t> counts;
-  for (const FabricFinding& finding : check.findings) ++counts[finding.kind];
+  std::uint64_t missing = 0;
+  for (const FabricFinding& finding : check.findings) {
+    ++counts[finding.kind];
+    if (finding.kind == FabricFinding::Kind::kMissingCables) {
+      missing += finding.expected - finding.found;
+    }
+  }
   std::string text;
   for (const auto& [kind, count] : counts) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, ToString(kind));
+    if (kind == FabricFinding::Kind::kMissingCables) {
+      text += fmt::format(" ({} cable{})", missing, missing == 1 ? "" : "s");
+    }
   }
   return text;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "report/table.h"
+
 namespace trunkline {
 namespace {
 
@@ -19,6 +21,11 @@ const char* ToString(Verdict verdict) {
   return "";
 }
 
+std::string Entry(const std::string& text) {
+  const std::string indent(18, ' ');
+  return Wrap(text, indent, 100).replace(0, indent.size(), fmt::format("{:<18}", "deadlock"));
+}
+
 }  // namespace
 
 std::string DeadlockText(const Fabric& fabric, const RoutingProof& routing) {
@@ -31,15 +38,14 @@ std::string DeadlockText(const Fabric& fabric, const RoutingProof& routing) {
         fmt::format("{} dependencies of {} channels", proof.dependencies, proof.channels);
     switch (proof.verdict) {
       case Verdict::kProved:
-        text += fmt::format("deadlock          impossible under {} ({}, no cycle)\n", what, graph);
+        text += Entry(fmt::format("impossible under {} ({}, no cycle)", what, graph));
         break;
       case Verdict::kCycle:
-        text += fmt::format("deadlock          possible under {}: {}\n", what,
-                            NameCycle(fabric, proof));
+        text += Entry(fmt::format("possible under {}: {}", what, NameCycle(fabric, proof)));
         break;
       case Verdict::kSampled:
-        text += fmt::format("deadlock          none found under {} ({}, paths to {} of {} ends)\n",
-                            what, graph, proof.destinations, proof.all_destinations);
+        text += Entry(fmt::format("none found under {} ({}, paths to {} of {} ends)", what, graph,
+                                  proof.destinations, proof.all_destinations));
         break;
     }
   }

@@ -27,8 +27,9 @@ std::string Plural(std::uint64_t count, const char* one, const char* many) {
 
 std::string BisectionText(const Bisection& bisection) {
   const std::string value =
-      bisection.lower == bisection.upper
-          ? fmt::format("{} (exact)", Humanize(bisection.upper))
+      bisection.lower == bisection.upper ? fmt::format("{} (exact)", Humanize(bisection.upper))
+      : bisection.lower == Rate()
+          ? fmt::format("at most {}", Humanize(bisection.upper))
           : fmt::format("between {} and {}", Humanize(bisection.lower), Humanize(bisection.upper));
   return Line("bisection", value) + Wrap(bisection.method, std::string(18, ' '), 100);
 }
@@ -166,9 +167,9 @@ std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& ana
     text += Line("worst half", fmt::format("{}, among all halves of the leaves or scale units",
                                            Humanize(*analysis.worst_half_by_unit)));
   }
-  text +=
-      Line("hops", fmt::format("{:.4g} switches on average, {} at most ({} cables)",
-                               hops.mean_switches, hops.diameter_switches, hops.diameter_links));
+  text += Line("hops",
+               fmt::format("{:.4g} switches on average, {} at most ({})", hops.mean_switches,
+                           hops.diameter_switches, Plural(hops.diameter_links, "cable", "cables")));
   if (hops.distribution.size() > 1) text += Line("", DistributionText(hops));
   if (hops.unreachable > 0) {
     text += Line("", fmt::format("{} of NIC pairs in different nodes have no path",

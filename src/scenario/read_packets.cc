@@ -388,12 +388,12 @@ class PacketReader {
                           : "routing never moves: what takes a cable that is down is lost until it "
                             "is back (fabric.switch.rerouting)");
     }
-    say(fmt::format("ends: congestion control {}, {}, an acknowledgement for every {} packets",
-                    congestion_,
-                    packets_.recovery == LossRecovery::kGoBackN
-                        ? "go-back-N"
-                        : "packets taken in any order (selective repeat)",
-                    packets_.ack_every));
+    say(fmt::format(
+        "ends: congestion control {}, {}, an acknowledgement for every {}", congestion_,
+        packets_.recovery == LossRecovery::kGoBackN
+            ? "go-back-N"
+            : "packets taken in any order (selective repeat)",
+        packets_.ack_every == 1 ? "packet" : fmt::format("{} packets", packets_.ack_every)));
   }
 
   [[nodiscard]] std::string Buffer() const {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "fabric/fabric_reader.h"
 #include "scenario/reader.h"
 
 namespace trunkline {
@@ -99,6 +100,11 @@ class Reader {
         if (!faults) value->Adopt(faults.error());
         for (const std::string& note : built->notes) {
           scenario_.assumptions.push_back("fabric: " + note);
+        }
+        // Files of other tools lack rates, and the description says which are assumed.
+        if (IsNodeFile(spec.node) && !built->node.description.empty()) {
+          scenario_.assumptions.push_back(
+              fmt::format("node: {}, {}", built->node.name, built->node.description));
         }
         scenario_.cluster.fabric = std::make_shared<const BuiltFabric>(std::move(*built));
       } else {

@@ -216,6 +216,17 @@ TEST(Scenario, RefusesNodesBesideTheFabricAndInIt) {
               HasSubstr("'nodes' is given beside the fabric and in it [TL1105]"));
 }
 
+TEST(Scenario, TellsWhatIsAssumedOfAServerWhoseFileHasNoRates) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "matrix.txt";
+  std::ofstream(file) << "\tGPU0\tNIC0\nGPU0\t X \tPIX\nNIC0\tPIX\t X \n";
+  const Scenario scenario = Read("cluster: {node: " + file.string() +
+                                 ", nodes: 2}\nworkload:\n"
+                                 "  collective: {primitive: all_reduce, size: 1 MiB}\n");
+  ASSERT_EQ(scenario.assumptions.size(), 2U);
+  EXPECT_THAT(scenario.assumptions[1], HasSubstr("node: matrix, as nvidia-smi"));
+  EXPECT_THAT(scenario.assumptions[1], HasSubstr("assumed are 400 Gb/s NICs"));
+}
+
 TEST(Scenario, SeeksANodeFileBesideTheScenario) {
   const std::string folder = testing::TempDir() + "/beside";
   std::filesystem::create_directories(folder);

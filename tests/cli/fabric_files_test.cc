@@ -70,6 +70,19 @@ TEST(FabricFiles, AMissingCableIsNamedWithItsPortItsOversubscriptionAndItsCost) 
   EXPECT_NEAR(found / mended, 2.0 * 6 / 7, 0.05);
 }
 
+TEST(FabricFiles, ACheckCountsFindingsAndCables) {
+  const Outcome outcome =
+      RunTrunkline({"fabric", "check", WriteFresh("lacks3.net", NetFile(4, 2, 1))});
+  EXPECT_THAT(outcome.out, HasSubstr("found: 1 missing-cables (1 cable)\n"));
+}
+
+TEST(FabricFiles, AnEndThatIsNotThereIsAnsweredWithTheNamesOfThoseThatAre) {
+  const Outcome outcome = RunTrunkline(
+      {"fabric", "path", WriteFresh("whole3.net", NetFile(4, 2, -1)), "gpu:0/0", "gpu:1/0"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("its ends run from node1 to node8"));
+}
+
 TEST(FabricFiles, WhatIsExpectedMayBeAnotherFileOrASpec) {
   const std::string lacks = WriteFresh("lacks2.net", NetFile(4, 2, 1));
   const std::string whole = WriteFresh("whole2.net", NetFile(4, 2, -1));

@@ -11,10 +11,11 @@ namespace {
 Result<DeviceId> FindEnd(const Fabric& fabric, const std::string& name) {
   const auto found = fabric.Find(name);
   if (found.empty()) {
+    const std::span<const DeviceId> ends = fabric.endpoints();
     return Error("TL1411", fmt::format("no device '{}' in this fabric", name),
-                 fmt::format("devices are named gpu:NODE/INDEX, nic:NODE/INDEX or host-NODE; nodes "
-                             "run from 0 to {}",
-                             fabric.node_count() == 0 ? 0 : fabric.node_count() - 1));
+                 ends.empty() ? "it has no ends"
+                              : fmt::format("its ends run from {} to {}", fabric.name(ends.front()),
+                                            fabric.name(ends.back())));
   }
   const DeviceKind kind = fabric.device(found[0]).kind;
   if (kind != DeviceKind::kGpu && kind != DeviceKind::kHost && kind != DeviceKind::kNic) {

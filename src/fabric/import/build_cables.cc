@@ -406,8 +406,9 @@ ImportedFabric CableBuilder::Finish() {
   for (const auto& [device, name] : names_) builder_.SetName(device, name);
   built.fabric = std::move(builder_).Build();
   built.kind = "file";
-  built.summary =
-      fmt::format("{} servers, {} cables, read from {}", servers_.size(), network_.size(), file_);
+  built.summary = fmt::format("{} server{}, {} cable{}, read from {}", servers_.size(),
+                              servers_.size() == 1 ? "" : "s", network_.size(),
+                              network_.size() == 1 ? "" : "s", file_);
   built.node = std::move(template_);
   return std::move(imported_);
 }

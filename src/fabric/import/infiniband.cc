@@ -155,7 +155,9 @@ void Subnet::JoinViews(CableList& list) {
     list.cables.push_back({view.from, to, view.rate, std::nullopt, view.line});
   }
   if (one_sided > 0) {
-    list.notes.push_back(fmt::format("{} cables are listed from one end alone", one_sided));
+    list.notes.push_back(one_sided == 1
+                             ? "a cable is listed from one end alone"
+                             : fmt::format("{} cables are listed from one end alone", one_sided));
   }
 }
 
