@@ -3,7 +3,10 @@
 #
 #   pairs unreachable mean_switches most_switches
 #
-#   awk -f opensm.awk TOPOLOGY opensm-lfts.dump
+# and writes for each port that leads from switch to switch its switch, a tab and to how many HCAs
+# the switch sends by it.
+#
+#   awk -v routes=FILE -f opensm.awk TOPOLOGY opensm-lfts.dump
 
 # The hexadecimal number before `hex`: ibsim may give port 1 of a device the GUID behind its own.
 function before(hex,   digits, i, d) {
@@ -17,16 +20,19 @@ function before(hex,   digits, i, d) {
 
 function bare(id) { sub(/^[SH]-/, "", id); return id }
 
+# A switch as trunkline names it: `spine-2` of `MF0;spine-2:MQM9701/U1`.
+function short(text) { sub(/^[^;]*;/, "", text); sub(/:.*/, "", text); return text }
+
 NR == FNR && /^(Switch|Ca|Hca)[ \t]/ {
   split($0, part, "\"")
   at = bare(part[2])
   is_switch = /^Switch/
+  if (is_switch) name[at] = short(part[4])
   if (!is_switch) {
     text = part[4]
     # As trunkline groups HCAs: two words, the second ending in a digit, are host and HCA.
     host[at] = text ~ /^[^ ]+ [^ ]*[0-9]$/ ? substr(text, 1, index(text, " ") - 1) : at
     described[host[at]] = described[host[at]] SUBSEP text
-    aside[at] = text ~ /Aggregation Node/
   }
   next
 }
@@ -51,6 +57,7 @@ NR == FNR { next }
   ca = before(guid) in leaf ? before(guid) : guid
   if (!(ca in leaf)) next
   out[here, ca] = $2 + 0
+  if (to_switch[here, $2 + 0]) sent[here, $2 + 0]++
 }
 
 # Switches from `at` to `ca`; 0 when the tables do not lead there.
@@ -65,11 +72,14 @@ function walk(at, ca,   count) {
 }
 
 END {
+  for (key in to_switch) {
+    split(key, part, SUBSEP)
+    if (to_switch[key] && part[1] in name) printf "%s\t%d\n", name[part[1]], sent[key] > routes
+  }
   for (b in leaf) {
-    if (aside[b]) continue
     split("", known)
     for (a in leaf) {
-      if (aside[a] || host[a] == host[b]) continue
+      if (host[a] == host[b]) continue
       if (!(leaf[a] in known)) known[leaf[a]] = walk(leaf[a], b)
       pairs++
       count = known[leaf[a]]

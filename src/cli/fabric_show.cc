@@ -15,7 +15,9 @@ RoutingProof ProofsOf(const FabricSubject& subject) {
   options.policy = subject.routing;
   options.parameters = subject.routing_parameters;
   const Router router(subject.built->fabric, options);
-  RoutingProof proof{.policy = options.policy, .proofs = {}};
+  RoutingProof proof{.policy = options.policy,
+                     .proofs = {},
+                     .routes = CountRoutes(subject.built->fabric, options.policy)};
   if (UsesVirtualChannels(options, true)) proof.proofs.push_back(ProveDeadlockFree(router, true));
   if (!options.parameters.virtual_channels.value_or(false)) {
     proof.proofs.push_back(ProveDeadlockFree(router, false));

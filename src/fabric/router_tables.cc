@@ -43,12 +43,17 @@ bool IsNetworkEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == 
 
 }  // namespace
 
+NetworkPaths NetworkOf(const Fabric& fabric, PathRule rule) {
+  return rule == PathRule::kUpDown ? NetworkPaths(fabric, SwitchHeights(fabric))
+                                   : NetworkPaths(fabric);
+}
+
 Router::Tables::Tables(const Fabric& fabric, const RouterOptions& options)
     : fabric_(fabric),
       policy_(TraitsOf(options.policy)),
       parameters_(options.parameters),
       inside_(fabric, options.gpudirect),
-      network_(MakeNetwork(fabric, policy_.paths)),
+      network_(NetworkOf(fabric, policy_.paths)),
       wire_weight_(static_cast<double>(options.wire_bytes) /
                    static_cast<double>(options.payload_bytes)),
       seed_(HashCombine(options.seed, kRoutingStream)),
@@ -59,11 +64,6 @@ Router::Tables::Tables(const Fabric& fabric, const RouterOptions& options)
   for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
     trunk_capacity_.push_back(policy_.trunk_capacity(fabric, fabric.trunk_links(trunk)));
   }
-}
-
-NetworkPaths Router::Tables::MakeNetwork(const Fabric& fabric, PathRule rule) {
-  return rule == PathRule::kUpDown ? NetworkPaths(fabric, SwitchHeights(fabric))
-                                   : NetworkPaths(fabric);
 }
 
 Rate Router::Tables::capacity(ResourceId resource) const {

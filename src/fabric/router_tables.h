@@ -16,6 +16,10 @@
 
 namespace trunkline {
 
+// The paths among which a policy of that rule chooses, between switches. Dimension order leaves
+// some of them, and groups have paths of their own (group_routes.h).
+[[nodiscard]] NetworkPaths NetworkOf(const Fabric& fabric, PathRule rule);
+
 // What a Router knows of its fabric, and how it walks through it.
 class Router::Tables {
  public:
@@ -82,7 +86,6 @@ class Router::Tables {
   void AppendSplit(DeviceId at, DeviceId dst, std::vector<Hop>& hops) const;
 
  private:
-  [[nodiscard]] static NetworkPaths MakeNetwork(const Fabric& fabric, PathRule rule);
   [[nodiscard]] std::uint64_t HashOf(DeviceId src, DeviceId dst, std::uint64_t flow) const {
     const std::uint64_t pair = (std::uint64_t{Index(src)} << 32) | Index(dst);
     return Draw(seed_, pair, flow);

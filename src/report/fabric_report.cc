@@ -11,6 +11,7 @@
 #include "report/empty_run.h"
 #include "report/json_writer.h"
 #include "report/names.h"
+#include "report/route_counts_report.h"
 #include "report/table.h"
 #include "report/weak_points_report.h"
 
@@ -179,7 +180,10 @@ std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& ana
   for (std::size_t i = 0; i < built.notes.size(); ++i) {
     text += fmt::format("{:<18}{}\n", i == 0 ? "notes" : "", Printable(built.notes[i]));
   }
-  if (routing != nullptr) text += DeadlockText(built.fabric, *routing);
+  if (routing != nullptr) {
+    text += DeadlockText(built.fabric, *routing);
+    text += RoutesText(built.fabric, *routing);
+  }
   text += "\n" + TierTable(counts);
   return weak == nullptr ? text : text + "\n" + WeakPointsText(built.fabric, *weak);
 }
@@ -233,7 +237,10 @@ std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& ana
     json.Field("share", share.pairs);
   });
   if (weak != nullptr) WriteWeakPoints(json, built.fabric, *weak);
-  if (routing != nullptr) WriteDeadlock(json, built.fabric, *routing);
+  if (routing != nullptr) {
+    WriteDeadlock(json, built.fabric, *routing);
+    WriteRoutes(json, built.fabric, *routing);
+  }
   json.Key("cost");
   if (cost != nullptr) {
     WriteCost(json, *cost);

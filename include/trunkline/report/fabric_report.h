@@ -7,6 +7,7 @@
 #include "trunkline/fabric/analysis.h"
 #include "trunkline/fabric/cost.h"
 #include "trunkline/fabric/deadlock.h"
+#include "trunkline/fabric/route_counts.h"
 #include "trunkline/fabric/weak_points.h"
 
 // What `trunkline fabric` prints. Pure functions; texts end with a newline.
@@ -26,10 +27,12 @@ struct PathComparison {
                                                   const std::string& from, const std::string& to,
                                                   const RoutingParameters& parameters = {});
 
-// Whether a policy can deadlock, with its virtual channels and without.
+// Whether a policy can deadlock, with its virtual channels and without; and how evenly its
+// forwarding tables, where it has any, spread destinations.
 struct RoutingProof {
   RoutingPolicy policy = RoutingPolicy::kAdaptive;
   std::vector<DeadlockProof> proofs;
+  std::optional<std::vector<PortRoutes>> routes = {};
 };
 
 // Counts, oversubscription, bisection and hops at a glance; with `weak`, where the fabric is thin,
@@ -39,7 +42,8 @@ struct RoutingProof {
                                            const RoutingProof* routing = nullptr);
 // The keys of docs/report.md's fabric result: gpus, nodes, nics, switches, links, oversubscription,
 // bisection, diameter_hops, mean_hops, cost (null without it). Hops count switches. With `weak`
-// also bisection.cut, most_loaded, path_diversity, single_points and failures.
+// also bisection.cut, most_loaded, path_diversity, single_points and failures; with `routing`
+// deadlock and routes.
 [[nodiscard]] std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& analysis,
                                            const WeakPoints* weak = nullptr,
                                            const FabricCost* cost = nullptr,

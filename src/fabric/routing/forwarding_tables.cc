@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace trunkline {
 
@@ -13,10 +14,14 @@ ForwardingTables::ForwardingTables(const Fabric& fabric, const NetworkPaths& pat
     if (fabric.device(device).kind == DeviceKind::kSwitch) {
       table_of_device_[i] = switches++;
     } else if (paths.attached(device)) {
-      by_label_.push_back(device);
+      order_.push_back(device);
     }
   }
-  std::ranges::sort(by_label_, {}, [&](DeviceId end) { return paths.label(end); });
+  std::vector<std::uint32_t> ends(paths.destination_count());
+  for (const DeviceId end : order_) ++ends[paths.destination(end)];
+  std::ranges::sort(order_, {}, [&](DeviceId end) {
+    return std::pair(~ends[paths.destination(end)], paths.label(end));
+  });
   tables_ = std::make_unique<Table[]>(switches);
 }
 
@@ -29,17 +34,14 @@ std::uint32_t ForwardingTables::Entry(DeviceId at, DeviceId destination) const {
 void ForwardingTables::Make(DeviceId at, Table& table) const {
   std::unordered_map<LinkId, std::uint32_t> destinations_by;
   std::vector<LinkId> scratch;
-  table.entries.reserve(by_label_.size());
-  for (const DeviceId end : by_label_) {
-    std::uint16_t chosen = 0;
-    if (paths_.Forwards(at, end)) {
-      const auto links = paths_.Next(at, end, scratch).links;
-      const auto least =
-          std::ranges::min_element(links, {}, [&](LinkId link) { return destinations_by[link]; });
-      ++destinations_by[*least];
-      chosen = static_cast<std::uint16_t>(least - links.begin());
-    }
-    table.entries.push_back(chosen);
+  table.entries.resize(order_.size());
+  for (const DeviceId end : order_) {
+    if (!paths_.Forwards(at, end)) continue;
+    const auto links = paths_.Next(at, end, scratch).links;
+    const auto least =
+        std::ranges::min_element(links, {}, [&](LinkId link) { return destinations_by[link]; });
+    ++destinations_by[*least];
+    table.entries[paths_.label(end)] = static_cast<std::uint16_t>(least - links.begin());
   }
 }
 

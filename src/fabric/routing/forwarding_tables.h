@@ -11,8 +11,10 @@
 
 namespace trunkline {
 
-// Forwarding tables that spread destinations: a switch sends each NIC and host, in the order of
-// their labels, by that of its ports towards it which has the fewest so far, the first of equals.
+// Forwarding tables that spread destinations: a switch sends each NIC and host by that of its ports
+// towards it which has the fewest so far, the first of equals. Those at the switches with the most
+// of them come first, then they follow their labels: the order of opensm 3.3 (its
+// osm_ucast_mgr.c, sort_ports_by_switch_load).
 //
 // A switch's table is made when a path first needs it. Safe for concurrent readers.
 class ForwardingTables {
@@ -31,7 +33,7 @@ class ForwardingTables {
   void Make(DeviceId at, Table& table) const;
 
   const NetworkPaths& paths_;
-  std::vector<DeviceId> by_label_;
+  std::vector<DeviceId> order_;
   std::vector<std::uint32_t> table_of_device_;
   std::unique_ptr<Table[]> tables_;
 };
