@@ -128,6 +128,8 @@ void ChooseRouting(const FabricSpec& fabric, Scenario& scenario) {
   } else if (scenario.has_packets() && spec.transport.kind != TransportKind::kInfiniband) {
     spec.routing = RoutingPolicy::kEcmp;
     scenario.assumptions.emplace_back("routing: none is given; ECMP, as Ethernet switches do");
+  } else {
+    scenario.assumptions.emplace_back("routing: none is given; adaptive over the minimal paths");
   }
 }
 

@@ -57,8 +57,9 @@ TEST(Scenario, SaysWhatItChoseWhereTheFileIsSilent) {
   const Scenario scenario = Read(
       "cluster: {node: dgx-h100, nodes: 2}\nworkload:\n"
       "  collective: {primitive: all_reduce, size: 1 MiB}\n");
-  ASSERT_EQ(scenario.assumptions.size(), 1U);
+  ASSERT_EQ(scenario.assumptions.size(), 2U);
   EXPECT_THAT(scenario.assumptions[0], HasSubstr("non-blocking rail-optimized"));
+  EXPECT_THAT(scenario.assumptions[1], HasSubstr("adaptive over the minimal paths"));
   EXPECT_EQ(scenario.cluster.fabric->fabric.endpoints().size(), 16U);
 }
 
@@ -222,9 +223,9 @@ TEST(Scenario, TellsWhatIsAssumedOfAServerWhoseFileHasNoRates) {
   const Scenario scenario = Read("cluster: {node: " + file.string() +
                                  ", nodes: 2}\nworkload:\n"
                                  "  collective: {primitive: all_reduce, size: 1 MiB}\n");
-  ASSERT_EQ(scenario.assumptions.size(), 2U);
-  EXPECT_THAT(scenario.assumptions[1], HasSubstr("node: matrix, as nvidia-smi"));
-  EXPECT_THAT(scenario.assumptions[1], HasSubstr("assumed are 400 Gb/s NICs"));
+  ASSERT_EQ(scenario.assumptions.size(), 3U);
+  EXPECT_THAT(scenario.assumptions[2], HasSubstr("node: matrix, as nvidia-smi"));
+  EXPECT_THAT(scenario.assumptions[2], HasSubstr("assumed are 400 Gb/s NICs"));
 }
 
 TEST(Scenario, SeeksANodeFileBesideTheScenario) {

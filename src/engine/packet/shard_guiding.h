@@ -105,6 +105,7 @@ bool Shard<Queue, kFused>::TurnsOff(Packet& packet, std::uint32_t at,
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::PrefersDetour(std::uint32_t at, const GroupRoutes::Goal& via,
                                          const GroupRoutes::Goal& home) {
+  if (groups_->Hops(at, home) >= GroupRoutes::kUnreachable) return true;
   const std::int64_t threshold = plant_.routing.threshold.count();
   if (plant_.policy == RoutingPolicy::kUgalG) {
     return NewsOfGateways(at, home) * groups_->Hops(at, home) >

@@ -55,7 +55,7 @@ void SpecCheck::CheckWindow() {
         "say for how long messages are measured, such as 10 ms");
   } else if (!timed && (spec_.warm_up > Time() || spec_.window > Time() || spec_.drain > Time())) {
     Add("TL1753", "a warm-up, window or drain without arrivals in time",
-        "remove it, or choose poisson or on-off arrivals");
+        "remove it, or choose poisson or on_off arrivals");
   }
 }
 
@@ -78,7 +78,7 @@ void SpecCheck::CheckArrivals(const TrafficJob& job) {
   if (!IsTimed(job)) {
     if (job.load != 0) {
       Add("TL1753", "a load with arrivals at once, which nothing reads",
-          "remove it, or choose poisson or on-off arrivals");
+          "remove it, or choose poisson or on_off arrivals");
     }
     if (job.rounds == 0) Add("TL1752", "0 rounds", "1 or more");
   } else {
@@ -102,12 +102,12 @@ void SpecCheck::CheckArrivals(const TrafficJob& job) {
   CheckTime("a mean on-time", job.mean_on);
   CheckTime("a mean off-time", job.mean_off);
   if (on_off && (job.mean_on <= Time() || job.mean_off <= Time())) {
-    Add("TL1753", "on-off arrivals without their mean on-time and off-time", "give both");
+    Add("TL1753", "on_off arrivals without their mean on-time and off-time", "give both");
   } else if (!on_off && (job.mean_on != Time() || job.mean_off != Time())) {
     Add("TL1753",
         fmt::format("on- and off-times with {} arrivals, which nothing reads",
                     ToString(job.arrivals)),
-        "remove them, or choose on-off arrivals");
+        "remove them, or choose on_off arrivals");
   }
 }
 

@@ -21,9 +21,9 @@ namespace {
 constexpr double kMostFlows = 1 << 26;
 
 constexpr std::array<std::pair<Arrivals, const char*>, 3> kArrivals = {{
-    {Arrivals::kAtOnce, "at-once"},
+    {Arrivals::kAtOnce, "at_once"},
     {Arrivals::kPoisson, "poisson"},
-    {Arrivals::kOnOff, "on-off"},
+    {Arrivals::kOnOff, "on_off"},
 }};
 
 class TrafficMaker {
@@ -87,7 +87,7 @@ Result<void> TrafficMaker::MakeDestinations() {
     }
     if (IsTimed(job) && (*made)->parallel() > 0) {
       problems.push_back(Error("TL1753", "parallel with arrivals in time, which nothing reads",
-                               "remove it, or choose at-once arrivals")
+                               "remove it, or choose at_once arrivals")
                              .error()
                              .front());
     }
