@@ -100,7 +100,8 @@ std::string PolicyMeaning(RoutingPolicy policy) {
     case RoutingPolicy::kSpray:
       return "Packet spraying splits every flow evenly over all minimal paths.";
     case RoutingPolicy::kAdaptive:
-      return "Adaptive routing is taken at its fluid optimum over the minimal paths of trees, which "
+      return "Adaptive routing is taken at its fluid optimum over the minimal paths of trees, "
+             "which "
              "real switches approach from below; in other networks each switch splits every flow "
              "by the rates of its ports.";
     default:
