@@ -128,8 +128,7 @@ std::optional<DeviceId> Router::Tables::FindRelay(DeviceId src, DeviceId destina
   const std::span<const DeviceId> gpus(own.begin(), own.end());
   const std::size_t first = fabric_.device(destination_nic).local % gpus.size();
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    const auto place = static_cast<std::ptrdiff_t>((first + i) % gpus.size());
-    const DeviceId relay = gpus[place];
+    const DeviceId relay = gpus[(first + i) % gpus.size()];
     const auto nic = inside_.nic(relay);
     if (relay == src || !nic || !Joins(*nic, destination_nic)) continue;
     const auto buses = inside_.Find(src, relay);
