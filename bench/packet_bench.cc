@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trunkline/base/heap.h"
@@ -82,6 +84,49 @@ int Ring(const PacketInput& input, const Placement& placement, Bytes bytes) {
   return 0;
 }
 
+// What a run is made of, as options say.
+struct Settings {
+  RoutingPolicy routing = RoutingPolicy::kEcmp;
+  SwitchModel switches;
+  PacketTransport transport;
+  PacketOptions run;
+  bool ring = false;
+};
+
+bool Apply(std::string_view option, Settings& to) {
+  if (option == "spray") to.routing = RoutingPolicy::kSpray;
+  if (option == "adaptive") to.routing = RoutingPolicy::kAdaptive;
+  if (option == "static") to.routing = RoutingPolicy::kStatic;
+  if (option == "credits") to.switches.loss_control = LossControl::kCredits;
+  if (option == "lossy") to.switches.loss_control = LossControl::kLossy;
+  if (option == "ring") to.ring = true;
+  if (option.starts_with("threads=")) {
+    to.run.threads = static_cast<std::uint32_t>(std::atoi(option.data() + 8));
+  }
+  if (option == "any") to.transport.recovery = LossRecovery::kSelectiveRepeat;
+  if (option == "trim") to.switches.trimming = true;
+  if (option == "small") to.switches.buffer = Bytes(4'000'000);
+  if (option == "ecn") to.switches.marking = MarkingCurve{Bytes(400'000), Bytes(1'600'000), 0.2};
+  return !option.starts_with("cc=") || Control(option.substr(3), to.switches, to.transport);
+}
+
+// Every rank sends to another: one cycle (Sattolo), so that nobody keeps to himself.
+TrafficWorkload Permutation(std::uint32_t ranks, Bytes bytes) {
+  TrafficWorkload traffic;
+  traffic.ranks = ranks;
+  std::vector<std::uint32_t> to(ranks);
+  std::iota(to.begin(), to.end(), 0U);
+  for (std::uint32_t i = ranks - 1; i > 0; --i) std::swap(to[i], to[Below(Draw(1, 7, i), i)]);
+  for (std::uint32_t i = 0; i < ranks; ++i) {
+    TrafficFlow flow;
+    flow.source = RankId{i};
+    flow.destination = RankId{to[i]};
+    flow.bytes = bytes;
+    traffic.flows.push_back(flow);
+  }
+  return traffic;
+}
+
 int Main(int argc, char** argv) {
   const int k = std::atoi(argv[1]);
   const std::int64_t bytes = std::atoll(argv[2]);
@@ -99,46 +144,17 @@ int Main(int argc, char** argv) {
     std::fputs(Format(built.error()[0]).c_str(), stderr);
     return 2;
   }
-  RouterOptions routing;
-  routing.policy = RoutingPolicy::kEcmp;
-  SwitchModel switches;
-  PacketTransport transport;
-  PacketOptions run;
-  bool ring = false;
+  Settings settings;
   for (int i = 3; i < argc; ++i) {
-    const std::string_view option = argv[i];
-    if (option == "spray") routing.policy = RoutingPolicy::kSpray;
-    if (option == "adaptive") routing.policy = RoutingPolicy::kAdaptive;
-    if (option == "static") routing.policy = RoutingPolicy::kStatic;
-    if (option == "credits") switches.loss_control = LossControl::kCredits;
-    if (option == "lossy") switches.loss_control = LossControl::kLossy;
-    if (option == "ring") ring = true;
-    if (option.starts_with("threads="))
-      run.threads = static_cast<std::uint32_t>(std::atoi(argv[i] + 8));
-    if (option == "any") transport.recovery = LossRecovery::kSelectiveRepeat;
-    if (option == "trim") switches.trimming = true;
-    if (option.starts_with("cc=") && !Control(option.substr(3), switches, transport)) return 2;
-    if (option == "small") switches.buffer = Bytes(4'000'000);
-    if (option == "ecn") switches.marking = MarkingCurve{Bytes(400'000), Bytes(1'600'000), 0.2};
+    if (!Apply(argv[i], settings)) return 2;
   }
-  const Router router(built->fabric, routing);
+  const Router router(built->fabric, {.policy = settings.routing});
   const auto placement = PackedPlacement(built->fabric, built->fabric.endpoints().size());
-  if (ring) return Ring({router, switches, transport}, *placement, Bytes(bytes));
-  TrafficWorkload traffic;
-  traffic.ranks = static_cast<std::uint32_t>(placement->rank_count());
-  std::vector<std::uint32_t> to(traffic.ranks);
-  for (std::uint32_t i = 0; i < to.size(); ++i) to[i] = i;
-  for (std::uint32_t i = static_cast<std::uint32_t>(to.size()) - 1; i > 0; --i) {
-    std::swap(to[i], to[Below(Draw(1, 7, i), i)]);  // Sattolo: one cycle, nobody keeps to himself
-  }
-  for (std::uint32_t i = 0; i < to.size(); ++i) {
-    TrafficFlow flow;
-    flow.source = RankId{i};
-    flow.destination = RankId{to[i]};
-    flow.bytes = Bytes(bytes);
-    traffic.flows.push_back(flow);
-  }
-  const auto report = RunPacketTraffic({router, switches, transport}, traffic, *placement, run);
+  const PacketInput input{router, settings.switches, settings.transport};
+  if (settings.ring) return Ring(input, *placement, Bytes(bytes));
+  const TrafficWorkload traffic =
+      Permutation(static_cast<std::uint32_t>(placement->rank_count()), Bytes(bytes));
+  const auto report = RunPacketTraffic(input, traffic, *placement, settings.run);
   if (!report) {
     for (const Diagnostic& problem : report.error()) std::fputs(Format(problem).c_str(), stderr);
     return 2;

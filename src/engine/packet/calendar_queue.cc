@@ -6,14 +6,22 @@
 #include <functional>
 #include <utility>
 
+#include "trunkline/base/check.h"
+
 namespace trunkline {
 namespace {
 
 constexpr std::int64_t kMinBuckets = 1024;
 constexpr std::int64_t kMaxBuckets = 65'536;
+constexpr std::int64_t kMinWidth = 1 << 10;  // or WindowOf would not be exact up to the horizon
+constexpr std::int64_t kMaxWidth = 1 << 30;  // or times within a window would not fit 32 bits
 
+// The other way round, for heaps whose first is the least.
 struct Later {
-  bool operator()(const PacketEvent& a, const PacketEvent& b) const { return b < a; }
+  template <typename Event>
+  bool operator()(const Event& a, const Event& b) const {
+    return b < a;
+  }
 };
 
 constexpr std::size_t kShort = 16;
@@ -29,51 +37,71 @@ void SortShort(std::span<PacketEvent> events) {
 
 }  // namespace
 
-CalendarQueue::CalendarQueue(Time width, Time horizon)
-    : shift_(std::countr_zero(
-          std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, width.ps()))))) {
-  const auto wanted = static_cast<std::uint64_t>(std::max<std::int64_t>(1, horizon.ps() >> shift_));
-  bucket_count_ =
-      std::clamp(static_cast<std::int64_t>(std::bit_ceil(wanted)), kMinBuckets, kMaxBuckets);
+CalendarQueue::CalendarQueue(Time width, Time horizon, std::uint32_t zones)
+    : stride_bits_(zones == 1 ? 0 : std::max(6, static_cast<int>(std::bit_width(zones - 1)))) {
+  const std::int64_t wide = std::clamp<std::int64_t>(width.ps(), kMinWidth, kMaxWidth);
+  shift_ = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(wide))) - 4;
+  const std::int64_t units = wide >> shift_;
+  inverse_ = UINT64_MAX / static_cast<std::uint64_t>(units) + 1;
+  width_ = units << shift_;
+  const std::int64_t windows = std::max<std::int64_t>(1, horizon.ps() / width_ + 2);
+  const auto wanted = static_cast<std::uint64_t>(FirstOf(std::min(windows, kMaxBuckets)));
+  bucket_count_ = std::max(static_cast<std::int64_t>(std::bit_ceil(wanted)), kMinBuckets);
   mask_ = bucket_count_ - 1;
+  reach_ = bucket_count_ - FirstOf(1);  // today's may become the first of its window once more
   buckets_.resize(static_cast<std::size_t>(bucket_count_));
   occupied_.resize(static_cast<std::size_t>(bucket_count_) / 64);
-  bucket_bits_ = ((std::uint64_t{1} << shift_) - 1) << 32;
   today_.resize(kChunk);
   previous_.resize(1);
   events_.resize(kChunk);
 }
 
 void CalendarQueue::PushElsewhere(const PacketEvent& event, std::int64_t bucket) {
-  if (bucket <= current_) {
-    // Of today: into its place among what is left.
-    if (end_ == today_.size()) today_.emplace_back();
-    const auto begin = today_.begin() + static_cast<std::ptrdiff_t>(next_);
-    const auto end = today_.begin() + static_cast<std::ptrdiff_t>(end_++);
-    const auto place = std::upper_bound(begin, end, event, std::less<>());
-    std::move_backward(place, end, end + 1);
-    *place = event;
+  if (bucket > current_) {
+    far_.push_back({event, static_cast<std::uint32_t>(bucket & (FirstOf(1) - 1))});
+    std::ranges::push_heap(far_, Later());
     return;
   }
-  far_.push_back(event);
-  std::ranges::push_heap(far_, Later());
+  TL_CHECK(bucket == current_ || !zoned(), "an event of a window that is over", event.time);
+  if (!zoned() || event.time < until_) {
+    Insert(event);
+  } else {
+    Append(static_cast<std::size_t>(bucket & mask_), event);
+  }
 }
 
-std::int64_t CalendarQueue::NextOccupied() const {
+// Into its place among what is left of today.
+void CalendarQueue::Insert(const PacketEvent& event) {
+  if (end_ == today_.size()) today_.emplace_back();
+  const auto begin = today_.begin() + static_cast<std::ptrdiff_t>(next_);
+  const auto end = today_.begin() + static_cast<std::ptrdiff_t>(end_++);
+  const auto place = std::upper_bound(begin, end, event, std::less<>());
+  std::move_backward(place, end, end + 1);
+  *place = event;
+}
+
+void CalendarQueue::PushEverywhere(const PacketEvent& event) {
+  if (!zoned()) {
+    Push(event);
+    return;
+  }
+  everywhere_.push_back(event);
+  std::ranges::push_heap(everywhere_, Later());
+}
+
+std::int64_t CalendarQueue::NextOccupied(std::int64_t after) const {
   // Buckets after today's, round the ring.
   const std::int64_t words = bucket_count_ / 64;
-  const std::int64_t first = current_ + 1;
-  std::int64_t word = (first & mask_) >> 6;
-  std::uint64_t bits =
-      occupied_[static_cast<std::size_t>(word)] & (~std::uint64_t{0} << (first & 63));
-  std::int64_t base = first - (first & 63);
-  for (std::int64_t i = 0; i <= words; ++i) {
-    if (bits != 0) return base + std::countr_zero(bits);
-    word = (word + 1) % words;
+  const std::int64_t first = after + 1;
+  std::int64_t base = first & ~std::int64_t{63};
+  std::uint64_t bits = occupied_[static_cast<std::size_t>((base & mask_) >> 6)] &
+                       (~std::uint64_t{0} << (first & 63));
+  for (std::int64_t i = 0; bits == 0; ++i) {
+    if (i == words) return -1;
     base += 64;
-    bits = occupied_[static_cast<std::size_t>(word)];
+    bits = occupied_[static_cast<std::size_t>((base & mask_) >> 6)];
   }
-  return -1;
+  return base + std::countr_zero(bits);
 }
 
 // A bucket is empty, or its last chunk full.
@@ -84,7 +112,7 @@ void CalendarQueue::BeginChunk(std::size_t slot) {
     events_.resize(events_.size() + kChunk);
   }
   std::uint32_t& end = buckets_[slot];
-  if (end == 0) occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
+  if (end == 0) Occupy(slot);
   const std::uint32_t full = end == 0 ? kNone : end / kChunk - 1;
   end = free_ * kChunk;
   free_ = std::exchange(previous_[free_], full);
@@ -98,8 +126,8 @@ void CalendarQueue::SortChunk(const PacketEvent* events, std::size_t count,
                               PacketEvent* sorted) const {
   std::array<std::uint64_t, kPlaces> keys{};  // time within the bucket, kind, entity
   for (std::size_t i = 0; i < kPlaces; ++i) {
-    const auto time = static_cast<std::uint64_t>(events[i].time) << 32;
-    const std::uint64_t key = (time & bucket_bits_) | events[i].key >> 32;
+    const auto time = static_cast<std::uint64_t>(events[i].time - begin_) << 32;
+    const std::uint64_t key = time | events[i].key >> 32;
     keys[i] = i < count ? key : UINT64_MAX;
   }
   std::array<std::size_t, kPlaces> before{};
@@ -148,51 +176,178 @@ void CalendarQueue::Gather(std::uint32_t end) {
   SortToday();
 }
 
-void CalendarQueue::Turn() {
+bool CalendarQueue::Turn(std::int64_t limit) {
   next_ = 0;
   end_ = 0;
-  const std::int64_t near = NextOccupied();
-  const std::int64_t far = far_.empty() ? INT64_MAX : far_.front().time >> shift_;
+  if (zoned()) return TurnOfZones(limit);
+  const std::int64_t near = NextOccupied(current_);
+  const std::int64_t far = far_.empty() ? INT64_MAX : WindowOf(far_.front().event.time);
   if (near >= 0 && near <= far) {
-    current_ = near;
-    const auto slot = static_cast<std::size_t>(near & mask_);
-    Gather(std::exchange(buckets_[slot], 0));
-    occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
+    TurnTo(near);
   } else if (far != INT64_MAX) {
     current_ = far;
+    begin_ = far * width_;
   }
-  while (!far_.empty() && far_.front().time >> shift_ == current_) {
-    PushElsewhere(far_.front(), current_);
+  while (!far_.empty() && WindowOf(far_.front().event.time) == current_) {
+    Insert(far_.front().event);
+    std::ranges::pop_heap(far_, Later());
+    far_.pop_back();
+  }
+  return end_ != 0;
+}
+
+// Makes a bucket today's.
+void CalendarQueue::TurnTo(std::int64_t bucket) {
+  current_ = bucket;
+  begin_ = WindowWith(bucket) * width_;
+  const auto slot = static_cast<std::size_t>(bucket & mask_);
+  occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
+  if (const std::uint32_t end = std::exchange(buckets_[slot], 0); end != 0) Gather(end);
+}
+
+// A window is gone through zone by zone, up to its end or to a time before it; then it is gone
+// through once more from there on.
+bool CalendarQueue::TurnOfZones(std::int64_t limit) {
+  while (true) {
+    if (window_ >= 0 && coming_ >= 0 && WindowWith(coming_) == window_) {
+      const std::int64_t near = coming_;
+      coming_ = NextOccupied(near);
+      TurnTo(near);
+      zone_ = static_cast<std::uint32_t>(near & (FirstOf(1) - 1));
+      if (until_ < begin_ + width_) PutBack(until_);
+      return true;
+    }
+    if (window_ >= 0) {
+      done_ = until_;
+      current_ = FirstOf(WindowOf(until_)) - 1;
+      window_ = -1;
+      continue;
+    }
+    zone_ = kEverywhere;
+    coming_ = NextOccupied(current_);
+    std::int64_t stop = limit;
+    if (!everywhere_.empty()) {
+      // Posts come after all else of their time, faults before.
+      const PacketEvent& first = everywhere_.front();
+      stop = std::min(stop, first.time + (first.kind() == PacketEventKind::kPost ? 1 : 0));
+    }
+    std::int64_t next = coming_ < 0 ? INT64_MAX : WindowWith(coming_);
+    if (!far_.empty()) next = std::min(next, WindowOf(far_.front().event.time));
+    if (next == INT64_MAX || next * width_ >= stop || done_ >= stop) {
+      if (stop != INT64_MAX) {
+        done_ = std::max(done_, stop);
+        const std::int64_t before = std::max<std::int64_t>(0, done_ - 1);
+        current_ = std::max(current_, FirstOf(WindowOf(before)) - 1);
+      }
+      return TakeEverywhere(limit);
+    }
+    current_ = FirstOf(next) - 1;
+    FetchFar(next);
+    coming_ = NextOccupied(current_);
+    window_ = next;
+    until_ = std::min(stop, (next + 1) * width_);
+  }
+}
+
+// Takes the next of those that may touch any zone. REQUIRES: all zones have come to it.
+bool CalendarQueue::TakeEverywhere(std::int64_t limit) {
+  if (everywhere_.empty() || everywhere_.front().time >= limit) return false;
+  today_[end_++] = everywhere_.front();
+  done_ = std::min(done_, today_[0].time);  // zones may have to do with it at once
+  std::ranges::pop_heap(everywhere_, Later());
+  everywhere_.pop_back();
+  return true;
+}
+
+// Moves what is far no longer to its buckets.
+void CalendarQueue::FetchFar(std::int64_t window) {
+  while (!far_.empty() && WindowOf(far_.front().event.time) <= window) {
+    const std::int64_t bucket = FirstOf(window) + far_.front().zone;
+    Append(static_cast<std::size_t>(bucket & mask_), far_.front().event);
     std::ranges::pop_heap(far_, Later());
     far_.pop_back();
   }
 }
 
+// Puts today's events from a time on back into their bucket.
+void CalendarQueue::PutBack(std::int64_t from) {
+  const std::size_t all = end_;
+  while (end_ > 0 && today_[end_ - 1].time >= from) --end_;
+  for (std::size_t i = end_; i < all; ++i) {
+    Append(static_cast<std::size_t>(current_ & mask_), today_[i]);
+  }
+}
+
+void CalendarQueue::Mark() {
+  Occupy(static_cast<std::size_t>((FirstOf(WindowOf(until_)) + zone_) & mask_));
+}
+
+std::int64_t CalendarQueue::EarliestWindow() const {
+  std::int64_t next = INT64_MAX;
+  if (const std::int64_t near = NextOccupied(current_); near >= 0) {
+    next = std::max(done_, WindowWith(near) * width_);
+  }
+  if (!far_.empty()) next = std::min(next, far_.front().event.time);
+  if (!everywhere_.empty()) next = std::min(next, everywhere_.front().time);
+  return next;
+}
+
+std::int64_t CalendarQueue::next_time() const {
+  if (!empty()) return today_[next_].time;
+  std::int64_t next = INT64_MAX;
+  const auto note = [&](const PacketEvent& event) { next = std::min(next, event.time); };
+  const std::int64_t near = NextOccupied(current_);
+  const std::int64_t window = WindowWith(near);
+  for (std::int64_t i = near; i >= 0 && i < FirstOf(window + 1); ++i) {
+    const auto slot = static_cast<std::size_t>(i & mask_);
+    if (buckets_[slot] != 0) {
+      ForEachOf(slot, SIZE_MAX, note);
+    } else if ((occupied_[slot >> 6] >> (slot & 63) & 1) != 0) {
+      next = std::min(next, std::max(done_, window * width_));
+    }
+  }
+  if (!far_.empty()) note(far_.front().event);
+  if (!everywhere_.empty()) note(everywhere_.front());
+  return next;
+}
+
 // By fractions of the bucket's width first: what is left is short, or of one time.
 void CalendarQueue::SortToday() {
-  const auto today = std::span(today_).first(end_);
-  std::int64_t different = 0;
-  for (const PacketEvent& event : today) different |= event.time ^ today[0].time;
-  if (today.size() <= kShort || different == 0) {
-    Sort(today);
+  if (end_ <= kShort / 2) {
+    SortShort(std::span(today_).first(end_));
     return;
   }
   constexpr std::size_t kParts = 64;
-  const int shift = std::max(0, shift_ - 6);
+  const int shift = shift_ - 2;  // of 16 units at most
   const auto part = [&](const PacketEvent& event) {
-    return static_cast<std::size_t>(event.time >> shift) % kParts;
+    return static_cast<std::size_t>((event.time - begin_) >> shift);
   };
-  std::array<std::uint32_t, kParts> end{};
-  for (const PacketEvent& event : today) ++end[part(event)];
+  std::array<std::uint32_t, kParts> place{};
+  std::uint64_t used = 0;
+  for (std::size_t i = 0; i < end_; ++i) {
+    const std::size_t of = part(today_[i]);
+    ++place[of];
+    used |= std::uint64_t{1} << of;
+  }
   std::uint32_t sum = 0;
-  for (std::uint32_t& count : end) count = std::exchange(sum, sum + count);
+  std::uint32_t most = 0;
+  for (std::uint64_t left = used; left != 0; left &= left - 1) {
+    std::uint32_t& count = place[static_cast<std::size_t>(std::countr_zero(left))];
+    most = std::max(most, count);
+    count = std::exchange(sum, sum + count);
+  }
   if (scratch_.size() < today_.size()) scratch_.resize(today_.size());
-  for (const PacketEvent& event : today) scratch_[end[part(event)]++] = event;
+  for (std::size_t i = 0; i < end_; ++i) scratch_[place[part(today_[i])]++] = today_[i];
   today_.swap(scratch_);
+  if (most <= kShort) {
+    SortShort(std::span(today_).first(end_));  // hardly anything is out of its place
+    return;
+  }
   std::uint32_t begin = 0;
-  for (const std::uint32_t until : end) {
-    if (until - begin > 1) Sort(std::span(today_).subspan(begin, until - begin));
-    begin = until;
+  for (std::uint64_t left = used; left != 0; left &= left - 1) {
+    const std::uint32_t end = place[static_cast<std::size_t>(std::countr_zero(left))];
+    Sort(std::span(today_).subspan(begin, end - begin));
+    begin = end;
   }
 }
 
@@ -237,7 +392,7 @@ bool CalendarQueue::SortByEntity(std::span<PacketEvent> events) {
   return !twice;
 }
 
-void HeapQueue::Push(const PacketEvent& event) {
+void HeapQueue::Push(const PacketEvent& event, std::uint32_t /*zone*/) {
   heap_.push_back(event);
   std::ranges::push_heap(heap_, Later());
 }

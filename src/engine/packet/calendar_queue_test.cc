@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
+#include <vector>
 
 namespace trunkline {
 namespace {
@@ -22,13 +24,13 @@ class Both {
   }
   // The time of the next event, which is taken; -1 when there is none.
   std::int64_t Pop() {
-    const PacketEvent* const expected = heap_.Top();
-    const PacketEvent* const event = calendar_.Top();
-    EXPECT_EQ(event == nullptr, expected == nullptr);
-    if (event == nullptr || expected == nullptr) return -1;
-    EXPECT_EQ(event->time, expected->time);
-    EXPECT_EQ(event->key, expected->key);
-    const std::int64_t time = event->time;
+    const bool more = heap_.Turn(INT64_MAX);
+    EXPECT_EQ(!calendar_.empty() || calendar_.Turn(INT64_MAX), more);
+    if (!more || calendar_.empty()) return -1;
+    const PacketEvent event = calendar_.Top();
+    EXPECT_EQ(event.time, heap_.Top().time);
+    EXPECT_EQ(event.key, heap_.Top().key);
+    const std::int64_t time = event.time;
     calendar_.Pop();
     heap_.Pop();
     return time;
@@ -92,6 +94,72 @@ TEST(CalendarQueue, TakesEventsBeforeTheOneItHasShown) {
   EXPECT_EQ(queues.Pop(), -1);
   queues.Push(5'000'000, Kind::kPost, 3, 0);
   EXPECT_EQ(queues.Pop(), 5'000'000);
+}
+
+// Zones that push for each other a window or more ahead, as switches do over cables.
+TEST(CalendarQueue, GoesThroughEachZoneInOrderAndThroughAllOfThemWindowByWindow) {
+  constexpr std::uint32_t kZones = 70;
+  constexpr std::int64_t kWindow = 1'000'000;
+  CalendarQueue queue(Time::Picoseconds(kWindow), Time::Microseconds(3), kZones);
+  std::mt19937_64 random(1);
+  std::uint64_t pushed = 0;
+  const auto push = [&](std::int64_t time, std::uint32_t zone) {
+    queue.Push(PacketEvent::Make(time, Kind::kArrival, zone, static_cast<std::uint32_t>(pushed++)),
+               zone);
+  };
+  for (std::uint32_t zone = 0; zone < kZones; ++zone) push(zone * 10'000, zone);
+  std::vector<std::int64_t> now(kZones, 0);
+  std::int64_t handled_until = 0;  // nothing of any zone may be before
+  std::uint64_t popped = 0;
+  for (std::int64_t limit = 700'000; limit < 300'000'000; limit += 700'000) {
+    while (!queue.empty() || queue.Turn(limit)) {
+      ASSERT_LE(queue.until(), limit);
+      ASSERT_LE(queue.until() - handled_until, kWindow);
+      while (!queue.empty()) {
+        const PacketEvent event = queue.Top();
+        queue.Pop();
+        ++popped;
+        const std::uint32_t zone = event.entity();
+        ASSERT_EQ(zone, queue.zone());
+        ASSERT_GE(event.time, std::max(now[zone], handled_until));
+        ASSERT_LT(event.time, queue.until());
+        now[zone] = event.time;
+        if (pushed > 30'000) continue;
+        // At once here, a cable's delay later anywhere, or beyond the calendar.
+        if (random() % 8 == 0) push(event.time, zone);
+        if (random() % 8 != 0) {
+          push(event.time + kWindow + static_cast<std::int64_t>(random() % 900'000),
+               static_cast<std::uint32_t>(random() % kZones));
+        }
+        if (random() % 50 == 0)
+          push(event.time + 40'000'000, static_cast<std::uint32_t>(random() % kZones));
+      }
+    }
+    handled_until = limit;
+    ASSERT_GE(queue.next_time(), limit);
+  }
+  EXPECT_EQ(popped, pushed);
+  EXPECT_GT(pushed, 10'000U);
+}
+
+TEST(CalendarQueue, HasAllZonesComeToAnEventThatMayTouchAny) {
+  CalendarQueue queue(Time::Microseconds(1), Time::Microseconds(3), 2);
+  queue.Push(PacketEvent::Make(400, Kind::kArrival, 0, 1), 0);
+  queue.Push(PacketEvent::Make(600, Kind::kArrival, 0, 2), 0);
+  queue.Push(PacketEvent::Make(500, Kind::kArrival, 1, 3), 1);
+  queue.PushEverywhere(PacketEvent::Make(500, Kind::kPost, 9, 0));
+  queue.PushEverywhere(PacketEvent::Make(500, Kind::kFault, 8, 0));
+  std::vector<std::int64_t> times;
+  std::vector<Kind> kinds;
+  while (!queue.empty() || queue.Turn(INT64_MAX)) {
+    if (queue.empty()) continue;
+    times.push_back(queue.Top().time);
+    kinds.push_back(queue.Top().kind());
+    queue.Pop();
+  }
+  EXPECT_EQ(times, (std::vector<std::int64_t>{400, 500, 500, 500, 600}));
+  EXPECT_EQ(kinds, (std::vector<Kind>{Kind::kArrival, Kind::kFault, Kind::kArrival, Kind::kPost,
+                                      Kind::kArrival}));
 }
 
 }  // namespace

@@ -71,9 +71,9 @@ void ExpectBuffersKept(const SmallRun& run, const Plant& initial, const Plant& p
   }
 }
 
-// What can be seen of a run, as text.
+// What can be seen of a run, as text; zone by zone or not.
 template <typename S>
-std::string Simulate(const SmallRun& run) {
+std::string Simulate(const SmallRun& run, bool zoned) {
   RouterOptions routing;
   routing.policy = run.routing;
   const Router router(run.fabric->fabric, routing);
@@ -82,6 +82,7 @@ std::string Simulate(const SmallRun& run) {
   const auto faults = ResolveFaults(router.fabric(), run.faults);
   EXPECT_TRUE(faults.has_value());
   PlanFaults(plant, router, *faults, run.rerouting);
+  if (zoned) plant.zones = FindZones(plant, run.fabric->fabric);
   const Plant initial = BuildPlant(router, paths, run.switches, run.transport);
   ReserveQueuePairs(plant, static_cast<std::uint32_t>(run.flows.size()));
   Recorder recorder(run.flows.size());
@@ -143,10 +144,14 @@ TEST_P(FusedEvents, GiveThePicosecondsOfThePlainEngine) {
   std::uint64_t different = 0;
   for (std::uint64_t seed = first; seed < first + kRunsOfTest && different < 3; ++seed) {
     const SmallRun run = MakeSmallRun(seed);
-    const std::string fused = Simulate<Shard<CalendarQueue, true>>(run);
-    const std::string plain = Simulate<Shard<HeapQueue, false>>(run);
+    const std::string fused = Simulate<Shard<CalendarQueue, true>>(run, false);
+    const std::string plain = Simulate<Shard<HeapQueue, false>>(run, false);
     if (fused != plain) ++different;
     EXPECT_EQ(fused, plain) << run.description;
+    if (seed % 2 != 0) continue;
+    const std::string zoned = Simulate<Shard<CalendarQueue, true>>(run, true);
+    if (zoned != plain) ++different;
+    EXPECT_EQ(zoned, plain) << run.description << " by zones";
   }
 }
 

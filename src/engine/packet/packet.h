@@ -2,10 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <utility>
-#include <vector>
 
 namespace trunkline {
 
@@ -54,56 +51,45 @@ struct alignas(64) Packet {
 };
 static_assert(sizeof(Packet) == 64);
 
-// Packets by id, recycled last in first out so that those in use stay in cache. They never move.
+// Packets by id, recycled last in first out so that those in use stay in cache. They never move:
+// addresses for all there could be are reserved at once, memory is taken as it is needed.
 class PacketPool {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  [[nodiscard]] Packet& operator[](std::uint32_t id) {
-    return pages_[id / kPage].get()[id % kPage];
-  }
-  [[nodiscard]] const Packet& operator[](std::uint32_t id) const {
-    return pages_[id / kPage].get()[id % kPage];
-  }
+  PacketPool();
+  ~PacketPool();
+  PacketPool(const PacketPool&) = delete;
+  PacketPool& operator=(const PacketPool&) = delete;
+
+  [[nodiscard]] Packet& operator[](std::uint32_t id) { return packets_[id]; }
+  [[nodiscard]] const Packet& operator[](std::uint32_t id) const { return packets_[id]; }
   [[nodiscard]] std::uint32_t Take() {
     ++in_use_;
     if (free_ == kNone) return Grow();
-    const std::uint32_t id = std::exchange(free_, (*this)[free_].next);
+    const std::uint32_t id = std::exchange(free_, packets_[free_].next);
     if (free_ != kNone) Prefetch(free_);
     return id;
   }
   void Give(std::uint32_t id) {
-    (*this)[id].next = free_;
+    packets_[id].next = free_;
     free_ = id;
     --in_use_;
   }
   [[nodiscard]] std::uint64_t in_use() const { return in_use_; }
   [[gnu::always_inline]] void Prefetch(std::uint32_t id) const {
-    __builtin_prefetch(&(*this)[id], 1);
+    __builtin_prefetch(&packets_[id], 1);
   }
 
  private:
-  static constexpr std::uint32_t kPage = 32'768;  // two megabytes
+  std::uint32_t Grow();
 
-  struct Release {
-    void operator()(Packet* page) const {
-      ::operator delete(page, std::align_val_t(alignof(Packet)));
-    }
-  };
-
-  std::uint32_t Grow() {
-    if (count_ % kPage == 0) {
-      pages_.emplace_back(static_cast<Packet*>(
-          ::operator new(kPage * sizeof(Packet), std::align_val_t(alignof(Packet)))));
-    }
-    std::construct_at(&(*this)[count_]);
-    return count_++;
-  }
-
-  std::vector<std::unique_ptr<Packet, Release>> pages_;
+  Packet* packets_ = nullptr;
   std::uint32_t count_ = 0;  // of packets that have ever been taken
   std::uint32_t free_ = kNone;
   std::uint64_t in_use_ = 0;
+  void* reserved_ = nullptr;
+  std::size_t reserved_bytes_ = 0;
 };
 
 }  // namespace trunkline

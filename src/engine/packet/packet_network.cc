@@ -488,7 +488,8 @@ QueueShape ShapeOf(const Plant& plant) {
     horizon = std::max(horizon, frame_time + plant.cables[i].delay);
   }
   const double width = rate > 0 ? events_per_bucket / rate : 1;
-  return {Time::Picoseconds(static_cast<std::int64_t>(std::clamp(width, 1.0, 1e9))),
+  const auto bucket = static_cast<std::int64_t>(std::clamp(width, 1.0, 1e9));
+  return {plant.zones.count > 1 ? plant.zones.window : Time::Picoseconds(bucket),
           Time::Picoseconds(2 * horizon)};
 }
 

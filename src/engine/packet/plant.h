@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/packet/packet.h"
@@ -14,6 +16,7 @@
 #include "engine/packet/psn_set.h"
 #include "engine/packet/vl_arbiter.h"
 #include "engine/packet/wire_clock.h"
+#include "engine/packet/zones.h"
 #include "fabric/routing/group_routes.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/fabric/route.h"
@@ -274,6 +277,10 @@ struct Destination {
   std::uint32_t source_home_count = 0;
 };
 
+// Bytes in a queue of an output when an input was paused, by [link x classes + class] of both: the
+// input's is first. Summed over every 64th pause of an input, and its first ones.
+using PauseCauses = std::map<std::pair<std::size_t, std::size_t>, std::uint64_t>;
+
 // How switches choose among equally short ports.
 //   kSource    not at all: the sender chose the whole path
 //   kSpray     by the packet's entropy, which differs from packet to packet
@@ -351,6 +358,7 @@ struct Plant {
   std::vector<Lane> lanes;                     // [link x classes + class]; kCredits only
   std::vector<Switch> switches;
   std::vector<std::uint32_t> switch_ports;
+  Zones zones;
   std::vector<Nic> nics;
   std::unique_ptr<PortTable> port_table;  // kSpray, kAdaptive
   std::unique_ptr<GroupRoutes> groups;    // kGroups

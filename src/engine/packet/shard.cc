@@ -98,6 +98,7 @@ inline void Shard<Queue, kFused>::PrefetchPacket(const PacketEvent& event) const
 template <typename Queue, bool kFused>
 inline void Shard<Queue, kFused>::PrefetchPath(const PacketEvent& event) const {
   if (event.kind() != PacketEventKind::kArrival) return;
+  if (paths_stay_) return;
   const Packet& packet = packets_[event.payload()];
   if (source_routed_) {
     __builtin_prefetch(plant_.path_links.data() + packet.path + packet.hop);
@@ -116,7 +117,7 @@ std::uint32_t Shard<Queue, kFused>::PrefetchPorts(const PacketEvent& event) {
   }
   if (event.kind() != PacketEventKind::kArrival) return kNoIndex;
   Packet& packet = packets_[event.payload()];
-  if (due_[link] != 0) {
+  if ((due_[link] & kDue) != 0) {
     __builtin_prefetch(&ports_[link], 1);
     __builtin_prefetch(&queues_[QueueOf(link, 0)], 1);
   }
@@ -130,11 +131,12 @@ std::uint32_t Shard<Queue, kFused>::PrefetchPorts(const PacketEvent& event) {
   if (packet.kind >= PacketKind::kPause || plant_.forwarding >= Forwarding::kAdaptive) {
     return kNoIndex;
   }
-  const std::uint32_t out = PeekNextLink(packet, at);
+  const std::uint32_t out =
+      packet.next != PacketPool::kNone ? packet.next : PeekNextLink(packet, at);
   if (out == kNoIndex) return kNoIndex;
   if (!faulty_) packet.next = out;
   __builtin_prefetch(&ports_[out], 1);
-  if (due_[out] != 0) __builtin_prefetch(&queues_[QueueOf(out, packet.traffic_class)], 1);
+  if ((due_[out] & kDue) != 0) __builtin_prefetch(&queues_[QueueOf(out, packet.traffic_class)], 1);
   return out;
 }
 
@@ -167,7 +169,7 @@ inline void Shard<Queue, kFused>::Prefetch(const PacketEvent* next, const Packet
   if (left <= kFirst) return;
   const std::size_t place = queue_.place();
   if (const PacketEvent& event = next[kFirst];
-      event.kind() == PacketEventKind::kArrival && due_[event.entity()] != 0) {
+      event.kind() == PacketEventKind::kArrival && (due_[event.entity()] & kDue) != 0) {
     PrefetchFirst(event.entity());
   }
   const std::uint32_t out = outs_[(place + kFirst) % outs_.size()];
@@ -187,7 +189,7 @@ void Shard<Queue, kFused>::PrefetchBucket(std::span<const PacketEvent> bucket)
   if (bucket.size() > Queue::kSomeComing) {  // else this was done as the bucket before began
     for (const PacketEvent& event : bucket.first(kPackets)) PrefetchPacket(event);
   }
-  queue_.ForSomeComing([&](const PacketEvent& event) { PrefetchPacket(event); });
+  queue_.ForSomeOf(queue_.coming(), [&](const PacketEvent& event) { PrefetchPacket(event); });
   for (const PacketEvent& event : bucket.first(std::min(bucket.size(), kPaths))) {
     PrefetchPath(event);
   }
@@ -195,21 +197,56 @@ void Shard<Queue, kFused>::PrefetchBucket(std::span<const PacketEvent> bucket)
   for (std::size_t i = 0; i < ports.size(); ++i) outs_[i] = PrefetchPorts(ports[i]);
 }
 
+// The same as a zone's turn begins, for all of its events: the loads of one do not wait for those
+// of another. The packets of the next zone come from farther away.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::PrefetchZone()
+  requires kFused
+{
+  queue_.ForSomeOf(queue_.coming(), [&](const PacketEvent& event) { PrefetchPacket(event); });
+  if (!paths_stay_) {
+    for (const PacketEvent& event : queue_.rest()) PrefetchPath(event);
+    for (const PacketEvent& event : queue_.rest()) PrefetchPorts(event);
+  }
+  for (const PacketEvent& event : queue_.rest()) {
+    if (event.kind() == PacketEventKind::kPortDone) {
+      PrefetchFirst(event.entity());
+    } else if (event.kind() == PacketEventKind::kArrival) {
+      if (due_[event.entity()] == kDueInside) PrefetchFirst(event.entity());
+      const std::uint32_t out = packets_[event.payload()].next;
+      if (out != PacketPool::kNone) PrefetchFirst(out);
+    }
+  }
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::BeginBucket()
+  requires kFused
+{
+  if (large_ && zoned_) {
+    PrefetchZone();
+  } else if (large_) {
+    PrefetchBucket(queue_.rest());
+  } else if (!zoned_) {
+    queue_.ForSomeOf(queue_.coming(), [&](const PacketEvent& event) { PrefetchPacket(event); });
+  }
+}
+
 template <typename Queue, bool kFused>
 std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
   std::uint64_t handled = 0;
   while (handled < count) {
-    const PacketEvent* const next = queue_.Top();
-    if (next == nullptr || next->time >= limit.ps()) break;
-    if constexpr (kFused) {
-      if (large_) {
-        if (queue_.place() == 0) PrefetchBucket(queue_.rest());
-        Prefetch(next, queue_.end());
-      } else if (queue_.place() == 0) {
-        queue_.ForSomeComing([&](const PacketEvent& coming) { PrefetchPacket(coming); });
-      }
+    if (queue_.empty()) {
+      if (zoned_) EndWindow();
+      if (!queue_.Turn(limit.ps())) break;
+      if constexpr (kFused) BeginBucket();
+      if (zoned_ && queue_.empty()) continue;
     }
-    const PacketEvent event = *next;
+    const PacketEvent event = queue_.Top();
+    if (event.time >= limit.ps()) break;
+    if constexpr (kFused) {
+      if (large_ && !zoned_) Prefetch(&queue_.Top(), queue_.end());
+    }
     queue_.Pop();
     now_ = event.time;
     Handle(event);

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -11,34 +10,14 @@
 #include "engine/packet/calendar_queue.h"
 #include "engine/packet/deadlock.h"
 #include "engine/packet/fault_plan.h"
+#include "engine/packet/outbox.h"
 #include "engine/packet/packet.h"
+#include "engine/packet/packet_application.h"
 #include "engine/packet/path_chooser.h"
 #include "engine/packet/plant.h"
 #include "engine/packet/reorder_window.h"
 
 namespace trunkline {
-
-// Who posts messages and hears what became of them. Called between events, at the time of the one
-// that brought the news: it may post and add queue pairs.
-class PacketApplication {
- public:
-  virtual ~PacketApplication() = default;
-  // The oldest message of the queue pair that had not been delivered now is, whole and in order.
-  virtual void OnDelivered(std::uint32_t queue_pair, Time now) = 0;
-  // The sender knows that its oldest unacknowledged message has arrived.
-  virtual void OnAcknowledged(std::uint32_t queue_pair, Time now) = 0;
-  // Retries are exceeded: the queue pair sends no more, and what it has not acknowledged never will
-  // be.
-  virtual void OnError(std::uint32_t /*queue_pair*/, Time /*now*/) {}
-  // The last bit of a message leaves its NIC at `end`, which may be later than now.
-  virtual void OnSent(std::uint32_t queue_pair, Time end) = 0;
-  // A moment asked for by PostAt.
-  virtual void OnPost(std::uint32_t entity, Time now) = 0;
-};
-
-// Bytes in a queue of an output when an input was paused, by [link x classes + class] of both: the
-// input's is first. Summed over every 64th pause of an input, and its first ones.
-using PauseCauses = std::map<std::pair<std::size_t, std::size_t>, std::uint64_t>;
 
 // Part of a fabric, whole switches and endpoints, and the events there.
 //
@@ -60,7 +39,10 @@ class Shard {
         port_table_(plant.port_table.get()),
         groups_(plant.groups.get()),
         destinations_(&plant.destinations),
-        queue_(bucket, horizon),
+        zones_(plant.zones.of_link.data()),
+        zoned_(kFused && plant.zones.count > 1),
+        due_in_zone_(zoned_ ? plant.zones.count : 0),
+        queue_(bucket, horizon, kFused ? plant.zones.count : 1),
         ports_(plant.ports.data()),
         queues_(plant.queues.data()),
         ingress_(plant.ingress.data()),
@@ -82,6 +64,7 @@ class Shard {
                         ? -1
                         : plant.LeastMarkedQueue()),
         source_routed_(plant.forwarding == Forwarding::kSource),
+        paths_stay_(source_routed_ && !faulty_),
         guided_(plant.groups != nullptr || plant.channels > 1),
         grades_(plant.routing.style == AdaptiveStyle::kEthernet),
         flowlet_gap_(plant.flowlet_gap),
@@ -110,7 +93,7 @@ class Shard {
 
   // Has OnPost(entity) called at `time`. REQUIRES: time >= now().
   void PostAt(std::uint32_t entity, Time time) {
-    queue_.Push(PacketEvent::Make(time.ps(), PacketEventKind::kPost, entity));
+    queue_.PushEverywhere(PacketEvent::Make(time.ps(), PacketEventKind::kPost, entity));
   }
   // Appends a message of `bytes` to a queue pair at now().
   void Post(std::uint32_t queue_pair, std::int64_t bytes);
@@ -124,8 +107,8 @@ class Shard {
 
   // The next event's time; Time::Max() when nothing is left to happen.
   [[nodiscard]] Time next_time() {
-    const PacketEvent* next = queue_.Top();
-    return next == nullptr ? Time::Max() : Time::Picoseconds(next->time);
+    const std::int64_t next = queue_.next_time();
+    return next == INT64_MAX ? Time::Max() : Time::Picoseconds(next);
   }
   // Handles events before `limit`, at most `count`; the number handled.
   std::uint64_t Run(Time limit, std::uint64_t count);
@@ -143,27 +126,22 @@ class Shard {
   // --- One of several shards, which run side by side in windows no longer than a cut cable's
   // delay.
 
-  // What leaves for another shard during a window.
-  struct Outbox {
-    struct Crossing {
-      std::int64_t time = 0;
-      std::uint32_t link = 0;
-      Packet packet;
-    };
-    struct Return {
-      std::int64_t time = 0;
-      std::uint32_t link = 0;
-      std::uint32_t bytes = 0;
-      std::uint8_t traffic_class = 0;
-    };
-    std::vector<Crossing> packets;
-    std::vector<Telemetry> telemetry;  // of the packets, when the policy needs it
-    std::vector<Return> credits;
-  };
   // This shard is number `id` of `count`. REQUIRES: nothing has happened yet.
   void JoinShards(std::uint16_t id, std::size_t count) {
     id_ = id;
     outboxes_.resize(count);
+  }
+  // No later than next_time(), and no earlier than a zone may be behind; then the end of what
+  // should be run at once.
+  [[nodiscard]] Time NextWindow()
+    requires kFused
+  {
+    return zoned_ ? Time::Picoseconds(queue_.EarliestWindow()) : next_time();
+  }
+  [[nodiscard]] Time EndOfWindow(Time begin) const
+    requires kFused
+  {
+    return zoned_ ? Time::Picoseconds(queue_.EndOfWindow(begin.ps())) : Time::Max();
   }
   [[nodiscard]] Outbox& outbox(std::size_t shard) { return outboxes_[shard]; }
   // Takes what another shard sent here, and empties its outbox.
@@ -187,9 +165,13 @@ class Shard {
 
   [[gnu::always_inline]] void Handle(const PacketEvent& event);
   void HandleOther(const PacketEvent& event);
+  void BeginBucket()
+    requires kFused;
   void Prefetch(const PacketEvent* next, const PacketEvent* end)
     requires kFused;
   void PrefetchBucket(std::span<const PacketEvent> bucket)
+    requires kFused;
+  void PrefetchZone()
     requires kFused;
   // Always inlined: g++ takes a function that only prefetches for one without effect, and drops
   // calls.
@@ -210,14 +192,26 @@ class Shard {
   bool ServeQueues(std::uint32_t link);
   // Has a port do what it has not been seen to do yet.
   [[gnu::always_inline]] void CatchUp(std::uint32_t link) {
-    if (due_[link] != 0 && ports_[link].busy_until <= now_) SendDue(link);
+    if ((due_[link] & kDue) != 0 && ports_[link].busy_until <= now_) SendDue(link);
   }
   void SendDue(std::uint32_t link);
+  void SetDue(std::uint32_t link);
+  void EndWindow();
+  // The zone at either end of a link.
+  [[nodiscard, gnu::always_inline]] std::uint32_t ZoneTo(std::uint32_t link) const {
+    return zoned_ ? zones_[link] : 0;
+  }
+  [[nodiscard, gnu::always_inline]] std::uint32_t ZoneFrom(std::uint32_t link) const {
+    return ZoneTo(link ^ 1U);
+  }
+  [[nodiscard]] std::uint32_t ZoneOfReceiver(std::uint32_t queue_pair) const;
   // Whether a port that has more to send needs no event for it: whatever it sent last has yet to
-  // arrive, and has it catch up then, well before the next could arrive.
+  // arrive, and has it catch up then, well before the next could arrive. What arrives in another
+  // zone does so in a later window, before which the port catches up.
   [[nodiscard]] bool CatchesUp(std::uint32_t link) const {
     const std::uint32_t at = ports_[link].at_switch;
-    return kFused && catch_up_ && at != kNoIndex && !switches_[at].exact && StaysHere(link);
+    return kFused && catch_up_ && at != kNoIndex && !switches_[at].exact &&
+           (zoned_ || StaysHere(link));
   }
   [[nodiscard]] std::size_t QueueOf(std::uint32_t link, std::uint32_t traffic_class) const {
     return std::size_t{link} * classes_ + traffic_class;
@@ -242,7 +236,7 @@ class Shard {
     Port& port = ports_[link];
     if (port.wake <= time) return;
     port.wake = time;
-    queue_.Push(PacketEvent::Make(time, PacketEventKind::kPortDone, link));
+    queue_.Push(PacketEvent::Make(time, PacketEventKind::kPortDone, link), ZoneFrom(link));
   }
   [[nodiscard, gnu::always_inline]] bool CanStart(const Port& port, std::uint32_t link,
                                                   const Packet& packet);
@@ -348,6 +342,7 @@ class Shard {
   [[nodiscard]] std::uint8_t NextClass(std::uint32_t link, const Nic& nic,
                                        std::uint8_t ready) const;
   [[nodiscard]] Frame NextFrame(const Sender& sender) const;
+  std::uint32_t Pack(std::uint32_t index, const Frame& frame);
   void Send(std::uint32_t index, std::uint32_t link, const Frame& frame);
   std::uint32_t Entropy(std::uint32_t index);
   std::uint32_t Flowlet(std::uint32_t index);
@@ -440,6 +435,9 @@ class Shard {
   std::vector<Outbox> outboxes_;  // by shard; empty when this one is alone
   std::vector<Notice> notices_;
   bool stop_ = false;
+  const std::uint16_t* zones_;  // by link: Zones::of_link
+  bool zoned_;
+  std::vector<std::vector<std::uint32_t>> due_in_zone_;  // ports that catch up when windows end
   Queue queue_;
   PacketPool packets_;
   std::vector<ReorderWindow> reorder_;
@@ -460,18 +458,23 @@ class Shard {
   std::array<std::uint32_t, 32> outs_;    // by place in the bucket: what PrefetchPorts found
   std::vector<std::uint32_t> to_switch_;  // by link: Cable::to_switch
   std::vector<std::uint8_t> due_;  // by link: packets wait, and the port has no event for them
-  std::int64_t frame_;             // a full packet on the wire
-  std::int64_t packet_overhead_;   // bytes
-  std::int64_t message_overhead_;  // ps
-  std::int64_t reconsider_;        // CongestionPolicy::reconsider, ps
-  std::uint32_t loss_distance_;    // PacketTransport::loss_distance; kNoIndex: gaps tell nothing
-  std::uint32_t unit_ = 0;         // packets of a pass through the kernel; 0: NICs need none …
-  std::uint32_t window_ = 0;       // … and those that a socket holds
-  bool any_order_;                 // receivers take packets in any order
-  bool gaps_tell_;                 // packets overtaken are lost
-  bool faulty_;                    // something may happen to cables
-  std::int64_t unobserved_;        // bytes that may wait behind a packet before Observe is due
+  static constexpr std::uint8_t kDueInside = 1;  // the link stays in its zone
+  static constexpr std::uint8_t kDueAcross = 2;  // it does not
+  static constexpr std::uint8_t kDue = kDueInside | kDueAcross;
+  static constexpr std::uint8_t kListed = 4;  // in due_in_zone_
+  std::int64_t frame_;                        // a full packet on the wire
+  std::int64_t packet_overhead_;              // bytes
+  std::int64_t message_overhead_;             // ps
+  std::int64_t reconsider_;                   // CongestionPolicy::reconsider, ps
+  std::uint32_t loss_distance_;  // PacketTransport::loss_distance; kNoIndex: gaps tell nothing
+  std::uint32_t unit_ = 0;       // packets of a pass through the kernel; 0: NICs need none …
+  std::uint32_t window_ = 0;     // … and those that a socket holds
+  bool any_order_;               // receivers take packets in any order
+  bool gaps_tell_;               // packets overtaken are lost
+  bool faulty_;                  // something may happen to cables
+  std::int64_t unobserved_;      // bytes that may wait behind a packet before Observe is due
   bool source_routed_;
+  bool paths_stay_;                         // and what follows a link is known before it is crossed
   bool guided_;                             // where packets go is for Guide to say
   bool grades_;                             // adaptive routing compares queues coarsely
   std::int64_t flowlet_gap_;                // 0: no flowlets

@@ -158,7 +158,7 @@ void Shard<Queue, kFused>::BeExact(Switch& at) {
   at.exact = true;
   for (std::uint32_t i = 0; i < at.port_count; ++i) {
     const std::uint32_t link = plant_.switch_ports[at.first_port + i];
-    due_[link] = 0;
+    due_[link] &= static_cast<std::uint8_t>(~kDue);
     const Port& port = ports_[link];
     if (port.busy_until > now_ && (port.held.bytes != 0 || port.waiting != 0)) {
       SetWake(link, port.busy_until);

@@ -22,7 +22,8 @@ void Shard<Queue, kFused>::Import(Outbox& from) {
       if (id >= telemetry_.size()) telemetry_.resize(id + id / 2 + 1);
       telemetry_[id] = from.telemetry[i];
     }
-    queue_.Push(PacketEvent::Make(crossing.time, PacketEventKind::kArrival, crossing.link, id));
+    queue_.Push(PacketEvent::Make(crossing.time, PacketEventKind::kArrival, crossing.link, id),
+                ZoneTo(crossing.link));
   }
   for (const auto& credit : from.credits) {
     NoteReturn(credit.link, credit.traffic_class, credit.bytes, credit.time);

@@ -23,12 +23,12 @@ void Shard<Queue, kFused>::ScheduleFaults() {
   for (const CableChange& change : plan.changes) {
     const Cable& cable = cables_[Index(change.cable)];
     if (cable.from_shard == id_ || cable.to_shard == id_) {
-      queue_.Push(PacketEvent::Make(change.at.ps(), PacketEventKind::kFault, index));
+      queue_.PushEverywhere(PacketEvent::Make(change.at.ps(), PacketEventKind::kFault, index));
     }
     ++index;
   }
   for (const FaultPlan::Epoch& epoch : plan.epochs) {
-    queue_.Push(PacketEvent::Make(epoch.at.ps(), PacketEventKind::kFault, index++));
+    queue_.PushEverywhere(PacketEvent::Make(epoch.at.ps(), PacketEventKind::kFault, index++));
   }
 }
 
@@ -51,7 +51,7 @@ void Shard<Queue, kFused>::OnFault(std::uint32_t index) {
 
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::ChangeSending(std::uint32_t link, const CableChange& change) {
-  if (due_[link] != 0) {  // what would begin just now is affected
+  if ((due_[link] & kDue) != 0) {  // what would begin just now is affected
     --now_;
     CatchUp(link);
     ++now_;
@@ -98,7 +98,7 @@ void Shard<Queue, kFused>::GoDown(std::uint32_t link) {
   }
   port.queued_bytes = 0;
   port.paused = 0xff;
-  due_[link] = 0;
+  due_[link] &= static_cast<std::uint8_t>(~kDue);
 }
 
 // The cable is there again, with all credits and without a PAUSE.

@@ -19,7 +19,47 @@ void Shard<Queue, kFused>::SendDue(std::uint32_t link) {
     if (!ServeQueues(link)) break;
   }
   now_ = now;
-  due_[link] = port.waiting != 0 ? 1 : 0;
+  if (port.waiting == 0) due_[link] &= static_cast<std::uint8_t>(~kDue);
+}
+
+// A port that has no event of its own has something to send.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::SetDue(std::uint32_t link) {
+  if (!zoned_ || (ZoneTo(link) == ZoneFrom(link) && StaysHere(link))) {
+    due_[link] |= kDueInside;
+    return;
+  }
+  if ((due_[link] & kListed) == 0) due_in_zone_[ZoneFrom(link)].push_back(link);
+  due_[link] |= kDueAcross | kListed;
+}
+
+// What of a zone is about to leave its window catches up, so that whatever it sends there is on its
+// way before others have their next.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::EndWindow() {
+  if constexpr (kFused) {
+    if (queue_.zone() == Queue::kEverywhere) return;
+    std::vector<std::uint32_t>& due = due_in_zone_[queue_.zone()];
+    if (due.empty()) return;
+    const std::int64_t now = std::exchange(now_, queue_.until() - 1);
+    std::erase_if(due, [this](std::uint32_t link) {
+      CatchUp(link);
+      if ((due_[link] & kDue) != 0) return false;
+      due_[link] = 0;
+      return true;
+    });
+    now_ = now;
+    if (!due.empty()) queue_.Mark();
+  }
+}
+
+template <typename Queue, bool kFused>
+std::uint32_t Shard<Queue, kFused>::ZoneOfReceiver(std::uint32_t queue_pair) const {
+  if (!zoned_) return 0;
+  if (plant_.forwarding != Forwarding::kSource)
+    return ZoneTo((*destinations_)[queue_pair].last_link);
+  return ZoneTo(
+      plant_.path_links[plant_.senders[queue_pair].path + plant_.paths[queue_pair].hops - 1]);
 }
 
 // Whether a packet that comes by a link was spoilt or cut off on the way.
@@ -33,7 +73,7 @@ bool Shard<Queue, kFused>::IsLost(std::uint32_t link, const Packet& packet) {
 
 template <typename Queue, bool kFused>
 inline void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
-  CatchUp(link);
+  if (due_[link] == kDueInside && ports_[link].busy_until <= now_) SendDue(link);
   Packet& packet = packets_[id];
   packet.ingress_class = packet.traffic_class;
   if ((faulty_ || (packet.flags & Packet::kSpoilt) != 0) && IsLost(link, packet)) [[unlikely]] {
@@ -125,7 +165,7 @@ inline void Shard<Queue, kFused>::Enqueue(Port& port, std::uint32_t link, Packet
   if (port.busy_until <= now_) {
     if (packet.ready > now_) SetWake(link, packet.ready);
   } else if (CatchesUp(link)) {
-    due_[link] = 1;
+    SetDue(link);
   } else {
     SetWake(link, port.busy_until);
   }
@@ -146,7 +186,8 @@ void Shard<Queue, kFused>::OnPortDone(std::uint32_t link) {
     if (details.sending != PacketPool::kNone) {
       const std::uint32_t id = std::exchange(details.sending, PacketPool::kNone);
       queue_.Push(
-          PacketEvent::Make(now_ + cables_[link].delay, PacketEventKind::kArrival, link, id));
+          PacketEvent::Make(now_ + cables_[link].delay, PacketEventKind::kArrival, link, id),
+          ZoneTo(link));
     }
   }
   Serve(link);
@@ -164,7 +205,7 @@ void Shard<Queue, kFused>::Serve(std::uint32_t link) {
   }
   if (port.waiting == 0 && !more) return;
   if (CatchesUp(link)) {
-    due_[link] = 1;
+    SetDue(link);
   } else if (port.busy_until > now_) {
     SetWake(link, port.busy_until);
   }
@@ -276,7 +317,8 @@ inline void Shard<Queue, kFused>::Launch(const Port& port, std::uint32_t link, P
                                          std::uint32_t id, std::int64_t end) {
   const std::int64_t delay = port.delay != kNoIndex ? port.delay : cables_[link].delay;
   packet.ready = end + delay;
-  packet.next = PacketPool::kNone;
+  packet.next = paths_stay_ && to_switch_[link] != kNoIndex ? PeekNextLink(packet, kNoIndex)
+                                                            : PacketPool::kNone;
   std::int64_t arrival = packet.ready;
   if (cut_through_ && to_switch_[link] != kNoIndex) [[unlikely]] {
     // Its head is in when the headers are.
@@ -292,7 +334,7 @@ inline void Shard<Queue, kFused>::Launch(const Port& port, std::uint32_t link, P
     Export(link, id, arrival);
     return;
   }
-  queue_.Push(PacketEvent::Make(arrival, PacketEventKind::kArrival, link, id));
+  queue_.Push(PacketEvent::Make(arrival, PacketEventKind::kArrival, link, id), ZoneTo(link));
 }
 
 // What a packet meets as its first bit leaves: bit errors ahead, and what a switch writes into it.

@@ -20,7 +20,8 @@ void Shard<Queue, kFused>::SendPause(std::uint32_t link, std::uint32_t traffic_c
     pauser.told = now_;
     if (!std::exchange(pauser.timer, true)) {
       queue_.Push(PacketEvent::Make(now_ + PauseTime(back) / 2, PacketEventKind::kRefresh, link,
-                                    traffic_class));
+                                    traffic_class),
+                  ZoneTo(link));
     }
   }
   if (plant_.IsDown(ports_[back])) return;
@@ -73,7 +74,8 @@ void Shard<Queue, kFused>::OnPause(std::uint32_t link, const Packet& packet) {
   port.paused = static_cast<std::uint8_t>(port.paused | bit);
   if (!std::exchange(pause.timer, true)) {
     queue_.Push(
-        PacketEvent::Make(pause.until, PacketEventKind::kRefresh, back, kExpiry + traffic_class));
+        PacketEvent::Make(pause.until, PacketEventKind::kRefresh, back, kExpiry + traffic_class),
+        ZoneFrom(back));
   }
 }
 
@@ -94,7 +96,7 @@ void Shard<Queue, kFused>::GoOn(std::uint32_t link) {
   if (port.busy_until <= now_) {
     Serve(link);
   } else if (CatchesUp(link)) {
-    due_[link] = port.waiting != 0 ? 1 : 0;
+    if (port.waiting != 0) SetDue(link);
   } else {
     SetWake(link, port.busy_until);
   }
@@ -119,7 +121,8 @@ void Shard<Queue, kFused>::RepeatPause(std::uint32_t link, std::uint32_t traffic
   const std::int64_t next = pauser.told + PauseTime(link ^ 1U) / 2;
   if (next > now_) {  // of a PAUSE that was sent since
     pauser.timer = true;
-    queue_.Push(PacketEvent::Make(next, PacketEventKind::kRefresh, link, traffic_class));
+    queue_.Push(PacketEvent::Make(next, PacketEventKind::kRefresh, link, traffic_class),
+                ZoneTo(link));
     return;
   }
   ++counters_.pause_repeats;
@@ -135,7 +138,8 @@ void Shard<Queue, kFused>::ExpirePause(std::uint32_t link, std::uint32_t traffic
   if (pause.until > now_) {
     pause.timer = true;
     queue_.Push(
-        PacketEvent::Make(pause.until, PacketEventKind::kRefresh, link, kExpiry + traffic_class));
+        PacketEvent::Make(pause.until, PacketEventKind::kRefresh, link, kExpiry + traffic_class),
+        ZoneFrom(link));
     return;
   }
   ++counters_.pause_expiries;

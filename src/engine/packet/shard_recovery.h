@@ -239,7 +239,8 @@ void Shard<Queue, kFused>::ArmTimer(std::uint32_t index) {
   Sender& sender = plant_.senders[index];
   sender.timer = true;
   queue_.Push(PacketEvent::Make(std::max(now_ + 1, sender.last_progress + TimeoutOf(index)),
-                                PacketEventKind::kTimeout, index, kSenderTimer));
+                                PacketEventKind::kTimeout, index, kSenderTimer),
+              ZoneFrom(sender.link));
 }
 
 template <typename Queue, bool kFused>
@@ -316,7 +317,8 @@ void Shard<Queue, kFused>::PostRead(std::uint32_t queue_pair, std::int64_t bytes
   Reader& reader = readers_[receiver.reader];
   reader.bytes.push_back(bytes);
   reader.ready = std::max(reader.ready, now_) + message_overhead_;
-  queue_.Push(PacketEvent::Make(reader.ready, PacketEventKind::kTimeout, queue_pair, kReadRequest));
+  queue_.Push(PacketEvent::Make(reader.ready, PacketEventKind::kTimeout, queue_pair, kReadRequest),
+              ZoneOfReceiver(queue_pair));
 }
 
 // The next request leaves.
@@ -372,7 +374,8 @@ void Shard<Queue, kFused>::ArmReader(std::uint32_t queue_pair) {
   reader.timer = true;
   const std::int64_t wait = plant_.transport.retransmit_timeout.ps() << reader.retries;
   queue_.Push(PacketEvent::Make(std::max(now_ + 1, reader.last_progress + wait),
-                                PacketEventKind::kTimeout, queue_pair, kReaderTimer));
+                                PacketEventKind::kTimeout, queue_pair, kReaderTimer),
+              ZoneOfReceiver(queue_pair));
 }
 
 // Nothing of what was asked for has come for a while: requests may have been lost.

@@ -277,10 +277,10 @@ std::uint32_t Shard<Queue, kFused>::Flowlet(std::uint32_t index) {
   return now_ - last > flowlet_gap_ ? ++flowlet : flowlet;
 }
 
+// The packet of a frame.
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::Send(std::uint32_t index, std::uint32_t link, const Frame& frame) {
-  Sender& sender = plant_.senders[index];
-  const PacketTransport& transport = plant_.transport;
+std::uint32_t Shard<Queue, kFused>::Pack(std::uint32_t index, const Frame& frame) {
+  const Sender& sender = plant_.senders[index];
   const std::uint32_t id = packets_.Take();
   Packet& packet = packets_[id];
   packet.queue_pair = index;
@@ -297,6 +297,15 @@ void Shard<Queue, kFused>::Send(std::uint32_t index, std::uint32_t link, const F
   packet.sent = now_;
   packet.path = plant_.forwarding == Forwarding::kSource ? sender.path : Entropy(index);
   if (!telemetry_.empty()) StartTelemetry(id);
+  return id;
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Send(std::uint32_t index, std::uint32_t link, const Frame& frame) {
+  Sender& sender = plant_.senders[index];
+  const PacketTransport& transport = plant_.transport;
+  const std::uint32_t id = Pack(index, frame);
+  Packet& packet = packets_[id];
   std::int64_t overhead = 0;
   if (frame.psn == sender.next_psn) {
     ++sender.next_psn;

@@ -44,7 +44,7 @@ ShardSet::ShardSet(Plant& plant, const Fabric& fabric, std::uint32_t threads)
 
 void ShardSet::Start(const std::vector<PacketApplication*>& applications) {
   QueueShape shape = ShapeOf(plant_);
-  shape.bucket = shape.bucket * count_;
+  if (plant_.zones.count == 1) shape.bucket = shape.bucket * count_;
   readings_.resize(count_);
   for (std::uint32_t i = 0; i < count_; ++i) {
     shards_.push_back(
@@ -99,13 +99,14 @@ void ShardSet::RunTogether(Time until, const std::function<bool()>& stop) {
     Kernel& shard = *shards_[self];
     Reading& reading = readings_[self];
     for (std::uint64_t window = 0;; ++window) {
-      next[self] = shard.next_time();
+      next[self] = shard.NextWindow();
       if (self == 0 && window % kWindowsBetweenLooks == 0) stopped = stop();
       meeting.Wait();
       const Time begin = *std::ranges::min_element(next);
       if (stopped || begin >= until) return;
       Time end =
           std::min(until, begin > Time::Horizon() - lookahead_ ? Time::Max() : begin + lookahead_);
+      end = std::min(end, shard.EndOfWindow(begin));
       if (plant_.news.period != 0) {
         end = Publish(shard, begin, end, reading, [&] { meeting.Wait(); });
       }

@@ -58,6 +58,28 @@ class TrafficAgent : public PacketApplication {
   Diagnostics problems_;
 };
 
+// How many moments there are at which flows start, counted up to `most`.
+std::size_t CountStarts(const TrafficWorkload& traffic, std::size_t most) {
+  std::vector<Time> starts;
+  for (const TrafficFlow& flow : traffic.flows) {
+    if (starts.size() == most) break;
+    if (std::ranges::find(starts, flow.start) == starts.end()) starts.push_back(flow.start);
+  }
+  return starts.size();
+}
+
+// The plant of a run. Whatever starts flows may touch all zones, so that these must have come to
+// the same time: with triggers or many starts there is one zone.
+Plant BuildTrafficPlant(const PacketInput& input, const NetworkPaths& paths,
+                        const TrafficWorkload& traffic, std::vector<CableChange> faults) {
+  constexpr std::size_t kManyStarts = 64;
+  Plant plant = BuildFaultyPlant(input, paths, std::move(faults));
+  if (!traffic.triggers.empty() || CountStarts(traffic, kManyStarts) == kManyStarts) return plant;
+  Zones zones = FindZones(plant, input.router.fabric());
+  if (AreWorthwhile(zones, plant)) plant.zones = std::move(zones);
+  return plant;
+}
+
 // A workload on a plant.
 class TrafficRun {
  public:
@@ -199,7 +221,7 @@ TrafficRun::TrafficRun(const PacketInput& input, const TrafficWorkload& traffic,
       placement_(placement),
       options_(options),
       paths_(input.router.fabric()),
-      plant_(BuildFaultyPlant(input, paths_, std::move(faults))),
+      plant_(BuildTrafficPlant(input, paths_, traffic, std::move(faults))),
       shards_(plant_, input.router.fabric(), Threads()),
       activations_(traffic.triggers.size(), 0) {
   const auto flows = static_cast<std::uint32_t>(traffic.flows.size());

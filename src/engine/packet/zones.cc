@@ -1,0 +1,53 @@
+#include "engine/packet/zones.h"
+
+#include <algorithm>
+
+#include "engine/packet/packet_network.h"
+
+namespace trunkline {
+
+Zones FindZones(const Plant& plant, const Fabric& fabric) {
+  const std::vector<std::uint32_t> switches = IndexSwitches(fabric);
+  const bool alone = plant.faults != nullptr || plant.news.period != 0 || !plant.lanes.empty() ||
+                     plant.transport.sockets || !plant.buses.empty();
+  if (alone || plant.switches.size() < 2 || plant.switches.size() > UINT16_MAX) return {};
+  const auto zone_of = [&](DeviceId device) {
+    if (switches[Index(device)] != kNoIndex) return switches[Index(device)];
+    for (const LinkId link : fabric.out(device)) {
+      const std::uint32_t at = switches[Index(fabric.link(link).to)];
+      if (at != kNoIndex) return at;
+    }
+    return 0U;
+  };
+  Zones zones{.count = static_cast<std::uint32_t>(plant.switches.size()),
+              .of_link = std::vector<std::uint16_t>(fabric.link_count()),
+              .window = Time::Max()};
+  for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+    const Link& link = fabric.link(LinkId(i));
+    const std::uint32_t to = zone_of(link.to);
+    zones.of_link[i] = static_cast<std::uint16_t>(to);
+    if (link.kind != LinkKind::kNetwork || zone_of(link.from) == to) continue;
+    zones.window = std::min(zones.window, Time::Picoseconds(plant.cables[i].delay));
+  }
+  constexpr Time kLeast = Time::Nanoseconds(2);
+  return zones.window < kLeast ? Zones() : zones;
+}
+
+bool AreWorthwhile(const Zones& zones, const Plant& plant) {
+  constexpr double kLeast = 8;
+  if (zones.count == 1) return false;
+  // Flows that keep to one path leave most links of a large fabric idle, so that a window holds few
+  // events of a zone, while all zones together are more than a cache holds: there it is better to
+  // fetch event by event.
+  constexpr std::size_t kMostPorts = 16'384;
+  if (plant.forwarding == Forwarding::kSource && plant.ports.size() > kMostPorts) return false;
+  const auto frame =
+      static_cast<std::uint32_t>((plant.transport.mtu + plant.transport.packet_overhead).count());
+  double events = 0;
+  for (const PortDetails& port : plant.details) {
+    events += zones.window.seconds() / Time::Picoseconds(port.wire.Duration(frame)).seconds();
+  }
+  return events / zones.count >= kLeast;
+}
+
+}  // namespace trunkline
