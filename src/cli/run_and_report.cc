@@ -54,7 +54,8 @@ Result<void> WriteFiles(const OutputFolder& folder, const RunResult& result) {
 void WarnAboutThreads(const RunFlags& flags, const Scenario& scenario) {
   const bool packets = scenario.engine == EngineKind::kPacket;
   if (flags.threads == 1) return;
-  if (packets && std::holds_alternative<TrafficInput>(scenario.workload)) return;
+  const bool traffic = std::holds_alternative<TrafficInput>(scenario.workload);
+  if (packets && traffic && scenario.jobs.empty()) return;
   Diagnostic warning;
   warning.severity = Severity::kWarning;
   warning.code = "TL1004";

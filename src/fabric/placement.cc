@@ -15,11 +15,9 @@ namespace {
 // Names the draws of a placement among all users of one seed.
 constexpr std::uint64_t kPlacementStream = 0x706c6163656d656e;  // "placemen"
 
-Result<std::vector<DeviceId>> Endpoints(const Fabric& fabric, std::size_t ranks) {
-  const auto endpoints = fabric.endpoints();
-  if (ranks <= endpoints.size()) return std::vector(endpoints.begin(), endpoints.end());
-  return Error("TL1420",
-               fmt::format("{} ranks do not fit on {} endpoints", ranks, endpoints.size()),
+Result<std::vector<DeviceId>> Endpoints(std::span<const DeviceId> free, std::size_t ranks) {
+  if (ranks <= free.size()) return std::vector(free.begin(), free.end());
+  return Error("TL1420", fmt::format("{} ranks do not fit on {} endpoints", ranks, free.size()),
                "use more nodes or fewer ranks; a GPU or host takes one rank");
 }
 
@@ -32,15 +30,17 @@ std::uint32_t UnitOf(const Fabric& fabric, std::span<const std::uint32_t> unit_o
 
 }  // namespace
 
-Result<Placement> PackedPlacement(const Fabric& fabric, std::size_t ranks) {
-  auto endpoints = Endpoints(fabric, ranks);
+namespace {
+
+Result<Placement> Packed(std::span<const DeviceId> free, std::size_t ranks) {
+  auto endpoints = Endpoints(free, ranks);
   if (!endpoints) return std::unexpected(std::move(endpoints.error()));
   endpoints->resize(ranks);
   return Placement(*std::move(endpoints));
 }
 
-Result<Placement> RandomPlacement(const Fabric& fabric, std::size_t ranks, std::uint64_t seed) {
-  auto endpoints = Endpoints(fabric, ranks);
+Result<Placement> Random(std::span<const DeviceId> free, std::size_t ranks, std::uint64_t seed) {
+  auto endpoints = Endpoints(free, ranks);
   if (!endpoints) return std::unexpected(std::move(endpoints.error()));
   // Fisher and Yates, from the front: the first `ranks` are settled first.
   const std::size_t total = endpoints->size();
@@ -49,6 +49,16 @@ Result<Placement> RandomPlacement(const Fabric& fabric, std::size_t ranks, std::
   }
   endpoints->resize(ranks);
   return Placement(*std::move(endpoints));
+}
+
+}  // namespace
+
+Result<Placement> PackedPlacement(const Fabric& fabric, std::size_t ranks) {
+  return Packed(fabric.endpoints(), ranks);
+}
+
+Result<Placement> RandomPlacement(const Fabric& fabric, std::size_t ranks, std::uint64_t seed) {
+  return Random(fabric.endpoints(), ranks, seed);
 }
 
 const char* ToString(PlacementKind kind) {
@@ -69,57 +79,72 @@ const char* ToString(PlacementKind kind) {
 
 namespace {
 
-Result<Placement> RailPlacement(const Fabric& fabric, std::size_t ranks) {
-  auto endpoints = Endpoints(fabric, ranks);
-  if (!endpoints) return std::unexpected(std::move(endpoints.error()));
-  const std::size_t rails = fabric.endpoints_per_node();
-  if (rails == 0) {
-    return Error("TL1421", "placement by rail where nodes have different numbers of GPUs",
-                 "use packed or by-block, or list the GPUs in a file");
-  }
-  const std::size_t nodes = (ranks + rails - 1) / rails;
+// Blocks of `block` endpoints of each group in turn, until all ranks are placed.
+Placement Deal(const std::vector<std::vector<DeviceId>>& groups, std::size_t block,
+               std::size_t ranks) {
   std::vector<DeviceId> placed;
-  for (std::size_t i = 0; placed.size() < ranks; ++i) {
-    placed.push_back((*endpoints)[i % nodes * rails + i / nodes]);
+  std::vector<std::size_t> next(groups.size(), 0);
+  for (std::size_t turn = 0; placed.size() < ranks; ++turn) {
+    const std::vector<DeviceId>& group = groups[turn % groups.size()];
+    std::size_t& at = next[turn % groups.size()];
+    for (std::size_t i = 0; i < block && at < group.size() && placed.size() < ranks; ++i) {
+      placed.push_back(group[at++]);
+    }
   }
   return Placement(std::move(placed));
 }
 
-Result<Placement> BlockPlacement(const Fabric& fabric, std::span<const std::uint32_t> unit_of_node,
-                                 std::size_t block, std::size_t ranks) {
-  auto endpoints = Endpoints(fabric, ranks);
-  if (!endpoints) return std::unexpected(std::move(endpoints.error()));
+Result<Placement> ByRail(const Fabric& fabric, std::span<const DeviceId> free, std::size_t ranks) {
+  const auto endpoints = Endpoints(free, ranks);
+  if (!endpoints) return std::unexpected(endpoints.error());
+  if (fabric.endpoints_per_node() == 0) {
+    return Error("TL1421", "placement by rail where nodes have different numbers of GPUs",
+                 "use packed or by-block, or list the GPUs in a file");
+  }
+  // The fewest nodes in order that hold all ranks.
+  std::vector<std::vector<DeviceId>> nodes;
+  std::size_t held = 0;
+  std::uint32_t last = Device::kNoNode;
+  for (const DeviceId id : *endpoints) {
+    const std::uint32_t node = fabric.device(id).node;
+    if (node != last || nodes.empty()) {
+      if (held >= ranks) break;
+      nodes.emplace_back();
+    }
+    last = node;
+    nodes.back().push_back(id);
+    ++held;
+  }
+  return Deal(nodes, 1, ranks);
+}
+
+Result<Placement> ByBlock(const Fabric& fabric, std::span<const std::uint32_t> unit_of_node,
+                          std::span<const DeviceId> free, std::size_t block, std::size_t ranks) {
+  const auto endpoints = Endpoints(free, ranks);
+  if (!endpoints) return std::unexpected(endpoints.error());
   std::vector<std::vector<DeviceId>> units;
   for (DeviceId id : *endpoints) {
     const std::uint32_t unit = UnitOf(fabric, unit_of_node, id);
     if (unit >= units.size()) units.resize(unit + 1);
     units[unit].push_back(id);
   }
-  std::vector<DeviceId> placed;
-  std::vector<std::size_t> next(units.size(), 0);
-  for (std::size_t turn = 0; placed.size() < ranks; ++turn) {
-    const std::vector<DeviceId>& unit = units[turn % units.size()];
-    std::size_t& at = next[turn % units.size()];
-    for (std::size_t i = 0; i < block && at < unit.size() && placed.size() < ranks; ++i) {
-      placed.push_back(unit[at++]);
-    }
-  }
-  return Placement(std::move(placed));
+  return Deal(units, block, ranks);
 }
 
 }  // namespace
 
-Result<Placement> PlaceRanks(const Fabric& fabric, std::span<const std::uint32_t> unit_of_node,
-                             const PlacementSpec& spec, std::size_t ranks, std::uint64_t seed) {
+Result<Placement> PlaceRanksOn(const Fabric& fabric, std::span<const std::uint32_t> unit_of_node,
+                               std::span<const DeviceId> free, const PlacementSpec& spec,
+                               std::size_t ranks, std::uint64_t seed) {
   switch (spec.kind) {
     case PlacementKind::kPacked:
       break;
     case PlacementKind::kByRail:
-      return RailPlacement(fabric, ranks);
+      return ByRail(fabric, free, ranks);
     case PlacementKind::kByBlock:
-      return BlockPlacement(fabric, unit_of_node, std::max(1U, spec.block), ranks);
+      return ByBlock(fabric, unit_of_node, free, std::max(1U, spec.block), ranks);
     case PlacementKind::kRandom:
-      return RandomPlacement(fabric, ranks, spec.seed.value_or(seed));
+      return Random(free, ranks, spec.seed.value_or(seed));
     case PlacementKind::kListed:
       if (ranks > spec.listed.size()) {
         return Error(
@@ -130,7 +155,12 @@ Result<Placement> PlaceRanks(const Fabric& fabric, std::span<const std::uint32_t
       return Placement(
           {spec.listed.begin(), spec.listed.begin() + static_cast<std::ptrdiff_t>(ranks)});
   }
-  return PackedPlacement(fabric, ranks);
+  return Packed(free, ranks);
+}
+
+Result<Placement> PlaceRanks(const Fabric& fabric, std::span<const std::uint32_t> unit_of_node,
+                             const PlacementSpec& spec, std::size_t ranks, std::uint64_t seed) {
+  return PlaceRanksOn(fabric, unit_of_node, fabric.endpoints(), spec, ranks, seed);
 }
 
 }  // namespace trunkline

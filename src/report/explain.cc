@@ -7,6 +7,7 @@
 
 #include "report/advice.h"
 #include "report/explain_network.h"
+#include "report/jobs.h"
 #include "report/names.h"
 #include "report/table.h"
 #include "trunkline/collective/algorithm.h"
@@ -289,6 +290,9 @@ Question System(const RunResult& result) {
              "",
              {}};
   if (result.iteration && result.training && result.time > Time()) AddIterationFigures(result, q);
+  if (result.jobs) {
+    for (Figure& figure : JobsFigures(*result.jobs)) q.figures.push_back(std::move(figure));
+  }
   if (result.bound > Time()) {
     q.figures.push_back({"time against the lower bound", "time / bound",
                          fmt::format("{} / {}", Duration(result.time), Duration(result.bound)),

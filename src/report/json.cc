@@ -4,6 +4,7 @@
 #include "report/blocked.h"
 #include "report/critical_path.h"
 #include "report/explain.h"
+#include "report/jobs.h"
 #include "report/json_writer.h"
 #include "report/link_classes.h"
 #include "report/samples_json.h"
@@ -275,6 +276,7 @@ std::string RenderJson(const RunResult& result) {
   optional("training", training, [&] { WriteTraining(json, *result.training); });
   optional("collectives", training, [&] { WriteStepCollectives(json, result.step_collectives); });
   optional("rows", !result.rows.empty(), [&] { WriteRows(json, result.rows); });
+  WriteJobsFields(json, result.jobs.get());
   WriteTrafficFields(json, result);
   optional("critical_path", result.packets != nullptr && !result.packets->critical.empty(),
            [&] { WriteCriticalPath(json, result, *result.packets); });

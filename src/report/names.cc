@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "trunkline/scenario/jobs_result.h"
 #include "trunkline/training/training.h"
 
 namespace trunkline {
@@ -32,8 +33,15 @@ std::string RankName(const RunResult& result, RankId rank) {
     if (!place.empty()) place += ", ";
     place += result.fabric->name(result.placement.endpoint(rank));
   }
-  if (place.empty()) return fmt::format("rank {}", Index(rank));
-  return fmt::format("rank {} ({})", Index(rank), place);
+  std::string name = fmt::format("rank {}", Index(rank));
+  if (result.jobs) {
+    for (const JobResult& job : result.jobs->jobs) {
+      const std::size_t first = Index(job.first_rank);
+      if (Index(rank) < first || Index(rank) >= first + job.ranks) continue;
+      name = fmt::format("rank {} of {}", Index(rank) - first, job.name);
+    }
+  }
+  return place.empty() ? name : fmt::format("{} ({})", name, place);
 }
 
 std::string Bandwidth(double bytes_per_second) {

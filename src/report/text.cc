@@ -8,6 +8,7 @@
 #include "report/advice.h"
 #include "report/blocked.h"
 #include "report/critical_path.h"
+#include "report/jobs.h"
 #include "report/link_classes.h"
 #include "report/names.h"
 #include "report/table.h"
@@ -297,6 +298,16 @@ void AddRepeat(Page& page, const RepeatResult& repeat) {
   page.Add(table);
 }
 
+void AddJobs(Page& page, const JobsResult& jobs, std::size_t limit) {
+  page.Heading("Jobs on one fabric, each alone and all together");
+  page.Add(JobsTable(jobs));
+  page.Items(JobsFindings(jobs));
+  const Table shared = SharedLinksTable(jobs, limit);
+  if (shared.empty()) return;
+  page.Heading("Fullest links that several cross");
+  page.Add(shared);
+}
+
 // Of each class of links the narrowest.
 void AddLinks(Page& page, const RunResult& result, std::size_t limit) {
   const std::vector<LinkClass> classes = LinkClassesOf(result);
@@ -358,6 +369,7 @@ std::string RenderText(const RunResult& result, const TextOptions& options) {
     AddStepCollectives(page, result);
   }
   AddRows(page, result);
+  if (result.jobs) AddJobs(page, *result.jobs, options.links);
   if (result.traffic) AddFlows(page, *result.traffic);
   if (result.packets && !result.packets->stuck.empty()) {
     page.Heading("What did not finish");

@@ -66,14 +66,14 @@ void ReadKind(const YamlMap& map, PlacementSpec& placement) {
 
 }  // namespace
 
-void ReadPlacement(const std::string& file, const YamlMap& cluster, ClusterSpec& spec) {
-  const auto value = cluster.Find("placement");
+void ReadPlacement(const std::string& file, const YamlMap& map, const BuiltFabric* fabric,
+                   PlacementSpec& placement) {
+  const auto value = map.Find("placement");
   if (!value) return;
-  if (!spec.fabric) {  // its keys are right or wrong for a fabric: none is reported
+  if (fabric == nullptr) {  // its keys are right or wrong for a fabric: none is reported
     if (value->is_map()) (void)value->AsMap()->Entries();
     return;
   }
-  PlacementSpec& placement = spec.placement;
   if (value->is_scalar()) {
     if (value->Read(placement.kind, Kinds()) && placement.kind == PlacementKind::kByBlock) {
       value->Error("TL1207", "placement by block, of blocks of no size",
@@ -81,19 +81,19 @@ void ReadPlacement(const std::string& file, const YamlMap& cluster, ClusterSpec&
     }
     return;
   }
-  const auto map = value->AsMap();
-  if (!map) return;
-  const auto path = map->Find("file");
-  const auto nodes = map->Find("nodelist");
-  if (int{path.has_value()} + int{nodes.has_value()} + int{map->Has("kind")} != 1) {
-    map->Error("TL1207", "a placement says once how ranks are laid",
-               "write one of `kind`, `file` and `nodelist`");
+  const auto keys = value->AsMap();
+  if (!keys) return;
+  const auto path = keys->Find("file");
+  const auto nodes = keys->Find("nodelist");
+  if (int{path.has_value()} + int{nodes.has_value()} + int{keys->Has("kind")} != 1) {
+    keys->Error("TL1207", "a placement says once how ranks are laid",
+                "write one of `kind`, `file` and `nodelist`");
   } else if (path) {
-    ReadFile(file, *path, spec.fabric->fabric, placement);
+    ReadFile(file, *path, fabric->fabric, placement);
   } else if (nodes) {
-    ReadNodeList(*nodes, spec.fabric->fabric, placement);
+    ReadNodeList(*nodes, fabric->fabric, placement);
   } else {
-    ReadKind(*map, placement);
+    ReadKind(*keys, placement);
   }
 }
 

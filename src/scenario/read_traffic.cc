@@ -22,6 +22,21 @@ class JobReader {
   JobReader(const YamlMap& map, const std::string& file, bool sockets)
       : map_(map), file_(file), sockets_(sockets) {}
 
+  TrafficJob ReadBackground() {
+    TrafficJob job;
+    job.name = "background";
+    job.arrivals = Arrivals::kPoisson;
+    ReadPattern(job);
+    ReadSizes(job);
+    static const Words<Arrivals> kArrivals = {{"poisson", Arrivals::kPoisson},
+                                              {"on_off", Arrivals::kOnOff}};
+    map_.Read("arrivals", job.arrivals, kArrivals);
+    map_.Require("load", job.load, RealRange{0, 1});
+    ReadPeriods(job);
+    map_.Read("start", job.start);
+    return job;
+  }
+
   TrafficJob Read() {
     TrafficJob job;
     map_.Read("name", job.name);
@@ -110,25 +125,30 @@ class JobReader {
                                               {"poisson", Arrivals::kPoisson},
                                               {"on_off", Arrivals::kOnOff}};
     map_.Read("arrivals", job.arrivals, kArrivals);
-    const auto refuse = [&](const char* key, const char* owner) {
-      map_.Refuse(key, "TL1207",
-                  fmt::format("arrivals: {} does not read '{}'", ToString(job.arrivals), key),
-                  fmt::format("arrivals: {} does", owner));
-    };
     if (job.arrivals == Arrivals::kAtOnce) {
       map_.Read("rounds", job.rounds, IntRange{.min = 1});
-      refuse("load", "poisson");
+      RefuseKey("load", "poisson", job);
     } else {
       map_.Require("load", job.load, RealRange{1e-9, 1});
-      refuse("rounds", "at_once");
+      RefuseKey("rounds", "at_once", job);
     }
+    ReadPeriods(job);
+  }
+
+  void ReadPeriods(TrafficJob& job) {
     if (job.arrivals == Arrivals::kOnOff) {
       map_.Require("mean_on", job.mean_on);
       map_.Require("mean_off", job.mean_off);
     } else {
-      refuse("mean_on", "on_off");
-      refuse("mean_off", "on_off");
+      RefuseKey("mean_on", "on_off", job);
+      RefuseKey("mean_off", "on_off", job);
     }
+  }
+
+  void RefuseKey(const char* key, const char* owner, const TrafficJob& job) {
+    map_.Refuse(key, "TL1207",
+                fmt::format("arrivals: {} does not read '{}'", ToString(job.arrivals), key),
+                fmt::format("arrivals: {} does", owner));
   }
 
   // Sends and writes are one: data that its source pushes.
@@ -174,6 +194,11 @@ void ReadFile(const std::string& file, const YamlMap& map, const YamlValue& path
 }
 
 }  // namespace
+
+TrafficJob ReadBackgroundTraffic(const std::string& file, const YamlMap& map,
+                                 const Scenario& scenario) {
+  return JobReader(map, file, scenario.cluster.transport.sockets.has_value()).ReadBackground();
+}
 
 void ReadTraffic(const std::string& file, const YamlValue& value, std::int64_t endpoints,
                  Scenario& scenario) {

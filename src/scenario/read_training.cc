@@ -129,7 +129,7 @@ YamlValue Culprit(const YamlMap& training, const YamlValue& whole, const std::st
 
 }  // namespace
 
-void ReadTraining(const std::string& file, const YamlValue& value, std::int64_t endpoints,
+void ReadTraining(const std::string& file, const YamlValue& value, const Room& room,
                   Scenario& scenario) {
   const auto training = value.AsMap();
   if (!training) return;
@@ -168,8 +168,10 @@ void ReadTraining(const std::string& file, const YamlValue& value, std::int64_t 
     scenario.assumptions.push_back(
         fmt::format("sequence: {} tokens, all positions of the model", plan.sequence));
   }
-  if (endpoints > 0 && value.error_count() == before) {  // else the plan is not what was written
-    for (const Diagnostic& problem : CheckPlan(job.model, plan, endpoints)) {
+  if (room.endpoints > 0 && value.error_count() == before) {  // else the plan is another
+    const bool takes_all = room.all || plan.ranks() > room.endpoints;
+    const std::int64_t gpus = takes_all ? room.endpoints : plan.ranks();
+    for (const Diagnostic& problem : CheckPlan(job.model, plan, gpus)) {
       Culprit(*training, value, problem.code).Adopt({problem});
     }
     WarnOfMootKeys(*training, plan);

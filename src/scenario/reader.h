@@ -20,8 +20,9 @@ void RefuseReserved(const YamlMap& map, std::string_view key, const std::string&
 // `file` is the scenario's path.
 void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fabric,
                  Scenario& scenario);
-// `cluster.placement`, which is not looked at without a fabric.
-void ReadPlacement(const std::string& file, const YamlMap& cluster, ClusterSpec& spec);
+// `placement` of the cluster or a job, which is not looked at without a fabric.
+void ReadPlacement(const std::string& file, const YamlMap& map, const BuiltFabric* fabric,
+                   PlacementSpec& placement);
 // `faults`: those from the start into `spec`, the others into the scenario.
 void ReadFaults(const YamlMap& root, FabricSpec& spec, Scenario& scenario);
 // What only the packet engine reads of `cluster`: the inside of switches, and what the ends do
@@ -33,13 +34,26 @@ void ReadPackets(const YamlValue& cluster, Scenario& scenario);
 void ReadWindow(const YamlMap& packet, Scenario& scenario);
 // Whether the workload has such a window. REQUIRES: it has been read.
 void CheckWindow(const YamlMap& root, const Scenario& scenario);
-// `endpoints` are those of the cluster, 0 when it could not be built.
-void ReadTraining(const std::string& file, const YamlValue& training, std::int64_t endpoints,
+// Where a workload may be placed.
+struct Room {
+  std::int64_t endpoints = 0;  // 0: the cluster could not be built
+  bool all = true;             // a training step has to use them all
+};
+// `workload` of the scenario or a job, into scenario.workload.
+void ReadWorkload(const std::string& file, const YamlMap& root, const YamlValue& workload,
+                  const Room& room, Scenario& scenario);
+void ReadTraining(const std::string& file, const YamlValue& training, const Room& room,
                   Scenario& scenario);
 void ReadCollective(const YamlValue& collective, std::int64_t endpoints, Scenario& scenario);
 void ReadTrace(const std::string& file, const YamlValue& trace, std::int64_t endpoints,
                Scenario& scenario);
 void ReadTraffic(const std::string& file, const YamlValue& traffic, std::int64_t endpoints,
                  Scenario& scenario);
+// A job of traffic that comes in time, with any load.
+[[nodiscard]] TrafficJob ReadBackgroundTraffic(const std::string& file, const YamlMap& map,
+                                               const Scenario& scenario);
+// `jobs`, and `background` beside them or the workload. REQUIRES: the rest has been read.
+void ReadJobs(const std::string& file, const YamlMap& root, Scenario& scenario);
+void ReadBackground(const std::string& file, const YamlMap& root, Scenario& scenario);
 
 }  // namespace trunkline

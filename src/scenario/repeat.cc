@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trunkline/base/check.h"
+#include "trunkline/scenario/jobs_result.h"
 #include "trunkline/scenario/traffic_result.h"
 
 namespace trunkline {
@@ -12,6 +13,11 @@ Figures FiguresOf(const RunResult& result) {
   if (result.iteration) out.emplace_back("mfu", result.iteration->mfu);
   for (const CollectiveRow& row : result.rows) {
     out.emplace_back("busbw_Bps of " + ToString(row.bytes), row.busbw_Bps);
+  }
+  if (result.jobs) {
+    for (const JobResult& job : result.jobs->jobs) {
+      out.emplace_back("slowdown of " + job.name, job.slowdown());
+    }
   }
   if (!result.traffic) return out;
   const TrafficStatistics& flows = result.traffic->statistics;

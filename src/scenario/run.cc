@@ -8,8 +8,10 @@
 #include "scenario/choose.h"
 #include "scenario/deadlock_check.h"
 #include "scenario/packet_cost.h"
+#include "scenario/prepare.h"
 #include "scenario/repeat.h"
 #include "scenario/resolved_graph.h"
+#include "scenario/run_jobs.h"
 #include "scenario/run_traffic.h"
 #include "scenario/summary.h"
 #include "scenario/window.h"
@@ -17,7 +19,6 @@
 #include "trunkline/engine/packet.h"
 #include "trunkline/engine/packet_window.h"
 #include "trunkline/fabric/build.h"
-#include "trunkline/fabric/catalog.h"
 #include "trunkline/training/training.h"
 
 namespace trunkline {
@@ -27,21 +28,6 @@ double CpuSeconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-// Ranks whose timelines are kept, beside the critical one: the first of every program, at most this
-// many.
-constexpr std::size_t kRecordedRanks = 32;
-
-std::vector<RankId> RanksThatMatter(const TaskGraph& graph) {
-  std::vector<RankId> ranks;
-  std::vector<char> seen(graph.program_count(), 0);
-  for (std::uint32_t r = 0; r < graph.ranks() && ranks.size() < kRecordedRanks; ++r) {
-    char& known = seen[graph.program_of(RankId{r})];
-    if (known == 0) ranks.push_back(RankId{r});
-    known = 1;
-  }
-  return ranks;
 }
 
 // One run in the making.
@@ -54,8 +40,11 @@ class Run {
     const auto wall = std::chrono::steady_clock::now();
     const double cpu = CpuSeconds();
     Prepare();
-    const auto done = std::visit([this](const auto& workload) { return RunWorkload(workload); },
-                                 scenario_.workload);
+    const auto done =
+        scenario_.jobs.empty()
+            ? std::visit([this](const auto& workload) { return RunWorkload(workload); },
+                         scenario_.workload)
+            : RunAllJobs();
     if (!done) return std::unexpected(done.error());
     if (result_.window && result_.status == RunStatus::kFinished) {
       result_.status = result_.window->status;
@@ -108,15 +97,7 @@ class Run {
   }
 
   Result<void> Simulate(const TaskGraph& graph) {
-    EngineOptions options;
-    options.handshake = options_.handshake;
-    options.fold = options_.fold;
-    options.memo = options_.memo;
-    options.seed = scenario_.seed;
-    options.record = RanksThatMatter(graph);
-    options.record_critical = true;
-    options.progress = options_.progress;
-    options.stop = options_.stop;
+    const EngineOptions options = EngineOptionsFor(scenario_, options_, graph);
     const EngineInput input{*result_.router, result_.transport, graph, result_.placement};
     if (scenario_.engine == EngineKind::kPacket) return SimulatePackets(input, options);
     if (scenario_.window) return SimulateWindow(input, options);
@@ -125,14 +106,6 @@ class Run {
     if (!timeline) return std::unexpected(timeline.error());
     SummariseTimeline(std::move(*timeline), options_.all_links, result_);
     return {};
-  }
-
-  [[nodiscard]] PacketInput Packets(const EngineInput& input) const {
-    return {.router = input.router,
-            .switches = scenario_.cluster.switches,
-            .transport = scenario_.cluster.packet_transport,
-            .sampling = scenario_.sampling,
-            .samples = options_.samples};
   }
 
   void TakeSamples(PacketReport& report) {
@@ -148,7 +121,7 @@ class Run {
       // Runs that are over at once need no announcement: a table has many.
       if (hops > kPacketHopsPerSecond) options.progress->Note(PacketCost(hops, options_.repeat));
     }
-    PacketInput packets = Packets(input);
+    PacketInput packets = PacketsFor(scenario_, options_, input.router);
     packets.faults = cluster.timed_faults;
     packets.rerouting = cluster.rerouting;
     auto run = RunPacket(input, packets, options);
@@ -173,7 +146,8 @@ class Run {
         options.progress->Note("the window: " + PacketCost(hops, options_.repeat));
       }
     };
-    auto run = RunPacketWindow(input, Packets(input), *window, options);
+    auto run =
+        RunPacketWindow(input, PacketsFor(scenario_, options_, input.router), *window, options);
     if (!run) return std::unexpected(PlaceAt(*scenario_.window, run.error()));
     SummariseTimeline(std::move(run->timeline), options_.all_links, result_);
     if (!run->window) return {};
@@ -189,6 +163,12 @@ class Run {
     if (result_.status != RunStatus::kFinished) return;
     TL_CHECK(result_.time >= result_.bound, "a run beats its lower bound", result_.time.ps(),
              result_.bound.ps());
+  }
+
+  Result<void> RunAllJobs() {
+    if (auto done = RunJobs(scenario_, options_, result_); !done) return done;
+    CheckBound();
+    return {};
   }
 
   Result<void> RunWorkload(const TraceJob& job) {
@@ -208,14 +188,9 @@ class Run {
   }
 
   Result<void> RunWorkload(const TrainingJob& job) {
-    const auto accelerator = FindAccelerator(scenario_.cluster.fabric->node.accelerator);
-    if (!accelerator) {
-      return Error("TL1208", "training needs servers with accelerators",
-                   "name a node template with GPUs in cluster.node");
-    }
-    auto workload = BuildTraining(job.model, job.plan, *accelerator);
-    if (!workload) return std::unexpected(workload.error());
-    result_.training = std::make_shared<const TrainingWorkload>(std::move(*workload));
+    auto step = PrepareStep(scenario_.cluster, job);
+    if (!step) return std::unexpected(step.error());
+    result_.training = std::make_shared<const TrainingWorkload>(std::move(step->training));
     const TrainingWorkload& training = *result_.training;
     result_.assumptions.insert(result_.assumptions.end(), training.assumptions.begin(),
                                training.assumptions.end());
@@ -228,7 +203,7 @@ class Run {
     for (const Chosen& one : *chosen) choices.push_back(one.choice);
     const ResolvedGraph graph(*training.graph, std::move(choices));
     if (auto done = Simulate(graph); !done) return done;
-    SummariseTraining(graph, *chosen, accelerator->memory, result_);
+    SummariseTraining(graph, *chosen, step->memory, result_);
     CheckBound();
     return {};
   }
@@ -236,23 +211,12 @@ class Run {
   // Time, bound, links and timeline of the result are those of the last size.
   Result<void> RunWorkload(const CollectiveJob& job) {
     if (auto placed = Place(job.ranks); !placed) return placed;
-    std::vector<RankId> members;
     std::vector<DeviceId> endpoints;
-    TunerLimits limits;
-    if (job.algorithm != "auto") limits.algorithm = job.algorithm;
-    limits.protocol = job.protocol;
-    if (job.channels > 0) limits.channels = job.channels;
     for (std::uint32_t r = 0; r < job.ranks; ++r) {
-      members.push_back(RankId{r});
       endpoints.push_back(result_.placement.endpoint(RankId{r}));
     }
     for (const Bytes size : job.sizes) {
-      CollectiveChoice wanted;
-      wanted.spec.primitive = job.primitive;
-      wanted.spec.bytes = size;
-      wanted.spec.element_bytes = job.element_bytes;
-      wanted.spec.root = job.root;
-      const auto chosen = Choose(Inputs(), wanted, limits, members);
+      const auto chosen = ChooseFor(Inputs(), job, size);
       if (!chosen) return std::unexpected(chosen.error());
       const auto bound = LowerBound(*result_.router, result_.transport, chosen->choice, endpoints);
       if (!bound) return std::unexpected(bound.error());

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "scenario/packet_cost.h"
+#include "scenario/prepare.h"
 #include "scenario/reader.h"
 #include "scenario/summary.h"
 #include "scenario/traffic_summary.h"
@@ -154,19 +155,6 @@ Result<void> RunFluid(const Scenario& scenario, const TrafficWorkload& traffic,
   auto summary = std::make_shared<TrafficResult>(SummariseFlows(traffic, report->flows));
   Finish(traffic, report->flows, std::move(summary), result);
   return {};
-}
-
-// Problems of the messages without a place are those of the workload as a whole.
-Result<TrafficWorkload> MakeMessages(const TrafficInput& input, std::uint32_t ranks, Rate rate,
-                                     std::uint64_t seed) {
-  auto traffic = MakeTraffic(input.spec, ranks, rate, seed);
-  if (traffic) return traffic;
-  for (Diagnostic& problem : traffic.error()) {
-    if (!problem.where.file.empty()) continue;
-    problem.where = input.where;
-    problem.excerpt = input.excerpt;
-  }
-  return traffic;
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ class Reader {
     ReadSettings(root);
     BuildCluster(root);
     const std::size_t before = document_.error_count();
-    ReadWorkload(root);
-    if (document_.error_count() == before) {
+    ReadAllWorkloads(root);
+    if (document_.error_count() == before && scenario_.jobs.empty()) {
       CheckWindow(root, scenario_);
       CheckSampling(root);
     }
@@ -42,8 +42,6 @@ class Reader {
                                                {"packet", EngineKind::kPacket}};
     root.Read("engine", scenario_.engine, kEngines);
     root.Read("seed", scenario_.seed, IntRange{.min = 0});
-    RefuseReserved(root, "jobs", "several jobs");
-    RefuseReserved(root, "background", "background traffic");
     if (const auto packet = root.Map("packet")) {
       ReadWindow(*packet, scenario_);
       ReadSampling(*packet);
@@ -111,7 +109,7 @@ class Reader {
         value->Adopt(built.error());
       }
     }
-    ReadPlacement(file_, *cluster, scenario_.cluster);
+    ReadPlacement(file_, *cluster, scenario_.cluster.fabric.get(), scenario_.cluster.placement);
     ReadPackets(*value, scenario_);
   }
 
@@ -142,58 +140,16 @@ class Reader {
     }
   }
 
-  // Not every engine runs every workload.
-  void CheckEngine(const YamlMap& root, bool traffic) const {
-    const auto engine = root.Find("engine");
-    if (!engine) return;  // flow runs all
-    if (scenario_.engine == EngineKind::kAnalytic && traffic) {
-      engine->Error("TL1212", "there is no closed form for arbitrary traffic",
-                    "engine: flow or packet");
-    }
-    if (scenario_.engine != EngineKind::kPacket || !traffic) return;
-    const auto cluster = root.Map("cluster");
-    if (const auto transport = cluster ? cluster->Find("transport") : std::nullopt) {
-      if (const auto map = transport->is_map() ? transport->AsMap() : std::nullopt) {
-        map->Refuse("queue_pairs", "TL1207", "each message of traffic has one queue pair",
-                    "remove the key; nothing would read it");
-      }
-    }
-    const auto& fabric = scenario_.cluster.fabric;
-    if (fabric && fabric->node.gpus > 0) {
-      root.Find("cluster")->Error("TL1212",
-                                  "the packet engine runs traffic between plain hosts only, so far",
-                                  "leave cluster.node out: an endpoint is then a host of one NIC");
-    }
-  }
-
-  void ReadWorkload(const YamlMap& root) {
-    const auto workload = root.Required("workload");
-    const auto map = workload ? workload->AsMap() : std::nullopt;
-    if (!map) return;
-    const auto training = map->Find("training");
-    const auto collective = map->Find("collective");
-    const auto trace = map->Find("trace");
-    const auto traffic = map->Find("traffic");
-    CheckEngine(root, traffic.has_value());
-    const std::int64_t endpoints =
-        scenario_.cluster.fabric ? static_cast<std::int64_t>(scenario_.cluster.available()) : 0;
-    if (int{training.has_value()} + int{collective.has_value()} + int{trace.has_value()} +
-            int{traffic.has_value()} >
-        1) {
-      workload->Error("TL1203", "several workloads in one scenario",
-                      "keep one of training, collective, traffic and trace");
-    } else if (traffic) {
-      ReadTraffic(file_, *traffic, endpoints, scenario_);
-    } else if (trace) {
-      ReadTrace(file_, *trace, endpoints, scenario_);
-    } else if (training) {
-      ReadTraining(file_, *training, endpoints, scenario_);
-    } else if (collective) {
-      ReadCollective(*collective, endpoints, scenario_);
+  void ReadAllWorkloads(const YamlMap& root) {
+    if (root.Has("jobs")) {
+      ReadJobs(file_, root, scenario_);
     } else {
-      workload->Error("TL1203", "no workload",
-                      "add `training:`, `collective:`, `traffic:` or `trace:`");
+      const auto workload = root.Required("workload");
+      const std::int64_t endpoints =
+          scenario_.cluster.fabric ? static_cast<std::int64_t>(scenario_.cluster.available()) : 0;
+      if (workload) ReadWorkload(file_, root, *workload, {.endpoints = endpoints}, scenario_);
     }
+    ReadBackground(file_, root, scenario_);
   }
 
   YamlDocument document_;

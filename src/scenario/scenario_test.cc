@@ -297,10 +297,5 @@ TEST(Scenario, WarnsOfWhatTheAnalyticEngineCannotSee) {
   }
 }
 
-TEST(Scenario, RefusesReservedKeysWithTheirPlace) {
-  EXPECT_THAT(Problems(std::string(kCollective) + "jobs: []\n"),
-              HasSubstr("s.yaml:4:1: error: 'jobs': several jobs is not modelled yet [TL1202]"));
-}
-
 }  // namespace
 }  // namespace trunkline

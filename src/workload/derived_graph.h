@@ -45,6 +45,11 @@ class DerivedGraph : public TaskGraph {
   [[nodiscard]] std::uint32_t sender_role(RankId receiver, std::uint32_t role) const override {
     return base_.sender_role(receiver, role);
   }
+  [[nodiscard]] std::uint32_t job_of(RankId rank) const override { return base_.job_of(rank); }
+  [[nodiscard]] CommunicatorId in_job(CommunicatorId communicator) const override {
+    return base_.in_job(communicator);
+  }
+  [[nodiscard]] bool awaited(RankId rank) const override { return base_.awaited(rank); }
 
  private:
   const TaskGraph& base_;

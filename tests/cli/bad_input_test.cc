@@ -127,8 +127,8 @@ TEST(BadInput, UnwritableOutIsRefusedBeforeTheRun) {
 
 TEST(BadInput, KeysThatNothingReadsYet) {
   for (const char* assignment :
-       {"jobs=[]", "background={}", "workload.training.parallel.ep=2",
-        "workload.training.parallel.etp=2", "workload.training.parallel.cp=2"}) {
+       {"workload.training.parallel.ep=2", "workload.training.parallel.etp=2",
+        "workload.training.parallel.cp=2"}) {
     const Outcome outcome = RunWith(assignment);
     EXPECT_EQ(outcome.status, 2) << assignment << "\n" << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr("[TL1")) << assignment;

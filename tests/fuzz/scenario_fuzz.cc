@@ -21,7 +21,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Require(scenario->cluster.fabric != nullptr, "an accepted scenario has a fabric");
   const Fabric& fabric = scenario->cluster.fabric->fabric;
   Require(!fabric.endpoints().empty(), "an accepted scenario has endpoints");
-  if (const auto* training = std::get_if<TrainingJob>(&scenario->workload)) {
+  if (scenario->background) {
+    const double load = scenario->background->traffic.load;
+    Require(load >= 0 && load <= 1, "an accepted background has a load that a link can carry");
+    Require(!scenario->jobs.empty(), "an accepted background disturbs something");
+  }
+  if (!scenario->jobs.empty()) {
+    for (const Job& job : scenario->jobs) {
+      Require(job.nodes <= fabric.node_count(), "an accepted job fits the cluster");
+      Require(job.repetitions >= 1, "an accepted job runs");
+    }
+  } else if (const auto* training = std::get_if<TrainingJob>(&scenario->workload)) {
     Require(training->plan.micro_batches() >= 1, "an accepted plan has a micro-batch");
     Require(static_cast<std::size_t>(training->plan.ranks()) <= fabric.endpoints().size(),
             "an accepted plan fits the cluster");

@@ -136,6 +136,33 @@ export type Repeat = {
   }[];
 };
 
+// Where a job's time went on the rank that was done last.
+export type JobTimes = {time_s: number; compute_s: number; exposed_comm_s: number};
+
+// One of several on one fabric.
+export type Job = {
+  name: string;
+  workload: string;
+  ranks: number;
+  nodes: number;
+  units: number;
+  start_s: number;
+  repetitions: number;
+  alone: JobTimes;
+  together: JobTimes | null;
+  slowdown: number | null;
+};
+
+// A link that several jobs cross.
+export type SharedLink = {
+  from: string;
+  to: string;
+  utilisation: number;
+  bytes: number;
+  jobs: {name: string; bytes: number; share: number}[];
+  background_bytes: number;
+};
+
 // Links that do the same job; from and to name the narrowest.
 export type LinkClass = {
   name: string;
@@ -168,6 +195,10 @@ export type Result = {
   training: {peak_flops_per_gpu_s: number; kernels: Kernel[]} | null;
   collectives: StepCollective[] | null;
   rows: CollectiveRow[] | null;
+  jobs: Job[] | null;
+  shared_links: SharedLink[] | null;
+  shared_links_total: number | null;
+  background: {pattern: string; load: number; ranks: number; messages: number} | null;
   flows: Flows | null;
   packets: Counts | null;
   link_hops: Counts | null;

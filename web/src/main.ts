@@ -25,6 +25,7 @@ function runPage(): HTMLElement[] {
                timeline(embedded<Timeline>('timeline')),
                parts.collectives(result),
                parts.rows(result),
+               parts.jobs(result),
                parts.flows(result),
                parts.packets(result),
                parts.packetWindow(result),

@@ -2,7 +2,8 @@
 
 import {busbwChart, completionChart} from './chart';
 import type {
-  FlowStatistics, Iteration, LinkRow, Memory, Percentiles, Question, Repeat, Result, StageMemory
+  FlowStatistics, Iteration, Job, LinkRow, Memory, Percentiles, Question, Repeat, Result,
+  SharedLink, StageMemory
 } from './data';
 import {type Child, type Column, h, longTable, meter, section, table} from './dom';
 import {bandwidth, bytes, count, decimalBytes, flops, linkRate, percent, seconds} from './format';
@@ -367,6 +368,63 @@ export function repeat(result: Result): Part {
 
 const linkName = ({from, to}: {from: string; to: string}): HTMLElement =>
     h('span', {class: 'name'}, from, h('span', {class: 'to'}, ' → '), to);
+
+const kJobColumns: Column<Job>[] = [
+  {title: 'Job', text: true, cell: row => row.name},
+  {
+    title: 'Workload',
+    text: true,
+    cell: row => (row.repetitions > 1 ? `${row.repetitions} × ${row.workload}` : row.workload)
+  },
+  {title: 'Ranks', cell: row => count(row.ranks)},
+  {title: 'Nodes', cell: row => count(row.nodes)},
+  {title: 'Units', cell: row => count(row.units)},
+  {title: 'From', cell: row => seconds(row.start_s)},
+  {title: 'Alone', cell: row => seconds(row.alone.time_s)},
+  {title: 'Together', cell: row => (row.together ? seconds(row.together.time_s) : '–')},
+  {title: 'Times alone', cell: row => (row.slowdown === null ? '–' : multiple(row.slowdown, 1))},
+  {title: 'Exposed alone', cell: row => seconds(row.alone.exposed_comm_s)},
+  {
+    title: 'Exposed together',
+    cell: row => (row.together ? seconds(row.together.exposed_comm_s) : '–')
+  },
+];
+
+// Who takes how much of a link, most first.
+function usersOf(link: SharedLink): string {
+  const whole = link.jobs.reduce((sum, job) => sum + job.bytes, link.background_bytes);
+  const users = link.jobs.map(job => `${job.name} ${percent(share(job.bytes, whole))}`);
+  if (link.background_bytes > 0) {
+    users.push(`background ${percent(share(link.background_bytes, whole))}`);
+  }
+  return users.join(', ');
+}
+
+export function jobs(result: Result): Part {
+  const {jobs, background} = result;
+  const shared = result.shared_links ?? [];
+  if (!jobs) return null;
+  return section(
+      'jobs', 'Jobs on one fabric',
+      background &&
+          h('p', {},
+            `Background: ${background.pattern} at a load of ${background.load} between ${
+                count(background.ranks)} endpoints, ${
+                count(background.messages)} messages until the jobs had ended.`),
+      longTable('Each alone on the same endpoints, and all together.', kJobColumns, jobs, 20),
+      shared.length === 0 ?
+          h('p', {}, 'No link is shared.') :
+          longTable(
+              `The fullest of ${count(result.shared_links_total ?? 0)} links that several cross; ` +
+                  'shares are of what each sends over the link when it runs alone.',
+              [
+                {title: 'Link', text: true, cell: linkName},
+                {title: 'Bytes', cell: row => bytes(row.bytes)},
+                {title: 'Used', cell: row => percent(row.utilisation)},
+                {title: 'By', text: true, wide: true, cell: usersOf},
+              ],
+              shared, 10));
+}
 
 const kQueueColumns: Column<LinkRow>[] = [
   {title: 'Longest queue', cell: row => bytes(row.max_queue_bytes ?? 0)},

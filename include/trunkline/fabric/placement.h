@@ -62,6 +62,14 @@ struct PlacementSpec {
                                            const PlacementSpec& spec, std::size_t ranks,
                                            std::uint64_t seed);
 
+// The same on `free`, which are some of the fabric's endpoints in their order: what other jobs
+// leave over. A listed placement takes what it lists.
+[[nodiscard]] Result<Placement> PlaceRanksOn(const Fabric& fabric,
+                                             std::span<const std::uint32_t> unit_of_node,
+                                             std::span<const DeviceId> free,
+                                             const PlacementSpec& spec, std::size_t ranks,
+                                             std::uint64_t seed);
+
 // The names that a list in Slurm's form stands for, in its order: `node[001-003,7],login` is
 // node001 node002 node003 node7 login. TL1422, with the column.
 [[nodiscard]] Result<std::vector<std::string>> ParseNodeList(std::string_view text);

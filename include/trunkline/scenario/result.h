@@ -18,6 +18,7 @@ namespace trunkline {
 class Fabric;
 class Router;
 class TaskGraph;
+struct JobsResult;
 struct PacketReport;
 struct PacketSamples;
 struct TrafficResult;
@@ -134,9 +135,10 @@ struct RunResult {
   std::shared_ptr<const TrainingWorkload> training;  // training
   std::vector<StepCollective> step_collectives;      // training
   std::vector<CollectiveRow> rows;                   // collective
-  std::shared_ptr<const TaskGraph> trace;            // trace
+  std::shared_ptr<const TaskGraph> trace;            // trace, or all jobs as one graph
   std::shared_ptr<const TrafficResult> traffic;      // traffic
   std::shared_ptr<const PacketReport> packets;       // any but traffic, as packets
+  std::shared_ptr<const JobsResult> jobs;            // several jobs, or background traffic
   std::shared_ptr<const WindowReport> window;        // with packet.window
   std::shared_ptr<const PacketSamples> samples;      // traffic as packets, where asked for
   std::string samples_file;                          // beside result.json; empty: none

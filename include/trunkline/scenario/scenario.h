@@ -107,10 +107,34 @@ struct WindowSpec {
   std::string excerpt;
 };
 
+using Workload = std::variant<TrainingJob, CollectiveJob, TraceJob, TrafficInput>;
+
+// One of `jobs`, which run on one fabric at once.
+struct Job {
+  std::string name;
+  Workload workload;
+  PlacementSpec placement;
+  std::uint32_t nodes = 0;  // takes so many whole nodes; 0: any endpoints, one a rank
+  Time start;
+  std::uint32_t repetitions = 1;
+  SourcePosition where;
+  std::string excerpt;
+};
+
+// `background`: messages that disturb the jobs for as long as they run.
+struct Background {
+  TrafficJob traffic;          // with arrivals in time
+  bool all_endpoints = false;  // beside the jobs' ranks, too; else on what they leave free
+  SourcePosition where;
+  std::string excerpt;
+};
+
 struct Scenario {
   std::string name;  // the file's stem unless `name` says otherwise
   ClusterSpec cluster;
-  std::variant<TrainingJob, CollectiveJob, TraceJob, TrafficInput> workload;
+  Workload workload;      // without jobs
+  std::vector<Job> jobs;  // or these; with a background a lone workload is one of them
+  std::optional<Background> background;
   EngineKind engine = EngineKind::kFlow;
   std::uint64_t seed = 1;
   std::optional<PacketSampling> sampling;  // of traffic as packets

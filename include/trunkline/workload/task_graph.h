@@ -100,6 +100,23 @@ class TaskGraph {
     (void)receiver;
     return reverse_role(role);
   }
+
+  // Where several independent jobs are one graph: which of them the rank belongs to.
+  [[nodiscard]] virtual std::uint32_t job_of(RankId rank) const {
+    (void)rank;
+    return 0;
+  }
+  // The number of a communicator among those of its job. Paths are chosen by it, so that a job
+  // takes the same ones whatever runs beside it.
+  [[nodiscard]] virtual CommunicatorId in_job(CommunicatorId communicator) const {
+    return communicator;
+  }
+  // Whether a run lasts until the rank's program has ended. Those that are not awaited, which only
+  // disturb the others, come last.
+  [[nodiscard]] virtual bool awaited(RankId rank) const {
+    (void)rank;
+    return true;
+  }
 };
 
 // One collective over all ranks, repeated `count` times back to back: what `trunkline collective`

@@ -125,6 +125,8 @@ struct TrafficSpec {
   Time warm_up;
   Time window;  // 0: everything is measured (arrivals at once only)
   Time drain;
+  std::uint64_t most_flows = std::uint64_t{1} << 26;
+  bool may_be_empty = false;  // with a low load and a short time, no message may be posted
 };
 
 // The messages that a specification stands for. Every draw is a function of (seed, job, rank,

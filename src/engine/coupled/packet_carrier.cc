@@ -112,9 +112,8 @@ Result<void> PacketCarrier::SetUp(std::uint32_t index, std::uint32_t part) {
   if (std::exchange(set_up_[queue_pair], 1) != 0) return {};
   const Line& line = lines_[index];
   // Paths do not depend on who is first.
-  const std::uint64_t flow = std::uint64_t{index} * queue_pairs() + part;
   const auto links = SetUpQueuePair(plant_, input_.router, paths_, queue_pair, line.source,
-                                    line.destination, flow);
+                                    line.destination, FlowOf(line, part));
   if (!links) return std::unexpected(links.error());
   if (!plant_.buses.empty()) UseBuses(plant_, queue_pair, line.sending, line.receiving);
   return {};
@@ -246,9 +245,8 @@ CriticalMessage PacketCarrier::Describe(const MessageLog::Entry& entry) const {
                           .alone = {},
                           .queue = {}};
   const Line& line = lines_[entry.line];
-  const std::uint64_t flow = std::uint64_t{entry.line} * queue_pairs();
   std::vector<std::uint32_t> links;
-  if (const auto path = input_.router.FindPath(line.source, line.destination, flow)) {
+  if (const auto path = input_.router.FindPath(line.source, line.destination, FlowOf(line, 0))) {
     for (const LinkId link : *path) links.push_back(static_cast<std::uint32_t>(Index(link)));
     message.alone = LoneTime(plant_, links, Bytes(entry.bytes));
   }

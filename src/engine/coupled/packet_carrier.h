@@ -22,7 +22,8 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
   struct Line {
     RankId source_rank{};
     RankId destination_rank{};
-    DeviceId source{};  // NIC or host
+    std::uint32_t number = 0;  // among those of its job: paths are chosen by it
+    DeviceId source{};         // NIC or host
     DeviceId destination{};
     std::int64_t payload_per_128 = 128;  // of its protocol: PayloadPer128
     FlowRate bus_rate;                   // payload that the buses at its ends let pass …
@@ -85,6 +86,10 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
   [[nodiscard]] CriticalMessage Describe(const MessageLog::Entry& entry) const;
   [[nodiscard]] ShardSet::Kernel& shard() { return shards_.shard(0); }
   [[nodiscard]] std::uint32_t queue_pairs() const { return input_.transport.queue_pairs; }
+  // Tells the paths of the line's queue pair `part` from those of others.
+  [[nodiscard]] std::uint64_t FlowOf(const Line& line, std::uint32_t part) const {
+    return std::uint64_t{line.number} * queue_pairs() + part;
+  }
   // A line has as many queue pairs side by side, from the time of its first message on.
   void Open(std::uint32_t line);
   [[nodiscard]] std::uint32_t line_of_pair(std::uint32_t queue_pair) const {

@@ -49,6 +49,7 @@ class Divider {
   const FlowProblem& problem_;
   Division division_;
   std::vector<char> is_crossed_;  // by number of a resource: a bus that lines crowd
+  std::vector<std::uint32_t> lines_of_job_;
 };
 
 Result<void> Divider::Look(std::uint32_t index, const Manner& manner, std::uint64_t flow) {
@@ -59,6 +60,8 @@ Result<void> Divider::Look(std::uint32_t index, const Manner& manner, std::uint6
   PacketCarrier::Line line;
   line.source_rank = connection.source;
   line.destination_rank = connection.destination;
+  const std::uint32_t job = input_.graph.job_of(connection.source);
+  if (job >= lines_of_job_.size()) lines_of_job_.resize(job + 1, 0);
   line.payload_per_128 = PayloadPer128(manner.protocol);
   bool network = false;
   std::int64_t bus_bits = INT64_MAX;
@@ -83,6 +86,7 @@ Result<void> Divider::Look(std::uint32_t index, const Manner& manner, std::uint6
   for (const auto* buses : {&line.sending, &line.receiving}) {
     for (const LinkId id : *buses) is_crossed_[problem_.resource_index[Index(id)]] = 1;
   }
+  line.number = lines_of_job_[job]++;
   division_.line_of[index] = static_cast<std::uint32_t>(division_.lines.size());
   division_.lines.push_back(std::move(line));
   Connection& rest = division_.folding.connections[index];
@@ -96,7 +100,8 @@ Result<Division> Divider::Divide() {
   for (const FlowProblem::Communicator& communicator : problem_.communicators) {
     std::uint32_t connection = communicator.first_connection;
     for (const Schedule::Pair& pair : problem_.patterns[communicator.pattern].pairs) {
-      auto looked = Look(connection++, communicator.manner, FlowOf(communicator.id, pair.channel));
+      auto looked = Look(connection++, communicator.manner,
+                         FlowOf(input_.graph.in_job(communicator.id), pair.channel));
       if (!looked) return std::unexpected(looked.error());
     }
   }

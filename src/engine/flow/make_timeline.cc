@@ -32,6 +32,7 @@ class Reporter {
   [[nodiscard]] std::vector<TaskTimes> TimesUntil(std::uint32_t rank, Time end);
   void AddRanks();
   Result<void> AddCollectives();
+  void CutOffOthers();
   void AddSpans();
   void AddLinks();
   void AddCounters();
@@ -58,7 +59,8 @@ std::vector<TaskTimes> Reporter::TimesUntil(std::uint32_t rank, Time end) {
 }
 
 void Reporter::AddRanks() {
-  const auto count = static_cast<std::uint32_t>(folding_.ranks.size());
+  const auto count = static_cast<std::uint32_t>(std::ranges::count_if(
+      folding_.ranks, [&](RankId rank) { return input_.graph.awaited(rank); }));
   std::vector<Time> finish(count);
   for (std::uint32_t rank = 0; rank < count; ++rank) {
     for (const TaskTimes& task : runner_.times(rank))
@@ -120,6 +122,31 @@ void Reporter::AddSpans() {
   }
 }
 
+// Of messages to ranks that nobody awaits, those that have arrived by the end count.
+void Reporter::CutOffOthers() {
+  const auto each = [&](auto look) {
+    for (std::uint32_t rank = 0; rank < folding_.ranks.size(); ++rank) {
+      if (input_.graph.awaited(folding_.ranks[rank])) continue;
+      const FlowProblem::Rank& whole = problem_.ranks[Index(folding_.ranks[rank])];
+      const std::vector<std::uint32_t>& slot = problem_.shapes[whole.program].slot;
+      const std::vector<Task>& tasks = runner_.program_of(rank).tasks;
+      for (std::uint32_t i = 0; i < tasks.size(); ++i) {
+        if (tasks[i].kind != TaskKind::kReceive) continue;
+        const std::uint32_t connection = problem_.peer_connections[whole.first_receive + slot[i]];
+        const TaskTimes& times = runner_.times(rank)[i];
+        look(traffic_[folding_.connection_class[connection]], tasks[i],
+             TaskRunner::Ended(times) && times.end <= timeline_.end);
+      }
+    }
+  };
+  each([](Traffic& traffic, const Task&, bool) { traffic = {}; });
+  each([](Traffic& traffic, const Task& task, bool arrived) {
+    if (!arrived) return;
+    ++traffic.transfers;
+    traffic.bytes += task.bytes.count();
+  });
+}
+
 void Reporter::AddLinks() {
   std::vector<Uint128> by_number(problem_.capacities.size(), 0);
   for (std::uint32_t i = 0; i < problem_.connections.size(); ++i) {
@@ -151,6 +178,7 @@ Result<Timeline> Reporter::Report(RunStatus status) {
   AddRanks();
   if (auto added = AddCollectives(); !added) return std::unexpected(added.error());
   AddSpans();
+  CutOffOthers();
   AddLinks();
   AddCounters();
   if (status == RunStatus::kUnfinished || status == RunStatus::kDeadlocked) {

@@ -363,7 +363,7 @@ Result<void> Builder::ConnectCommunicators() {
     for (const Schedule::Pair& pair : problem_.patterns[communicator.pattern].pairs) {
       auto connected =
           Connect(communicator.members[pair.source], communicator.members[pair.destination],
-                  communicator.manner, FlowOf(communicator.id, pair.channel));
+                  communicator.manner, FlowOf(graph_.in_job(communicator.id), pair.channel));
       if (!connected) return connected;
     }
   }

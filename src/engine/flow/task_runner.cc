@@ -48,6 +48,7 @@ void TaskRunner::AddRank(std::uint32_t rank) {
                     .first_missing = static_cast<std::uint32_t>(missing_.size()),
                     .first_peer_program = 0});
   times_.resize(times_.size() + shape.slot.size(), {Time(), Time(), kPending});
+  if (Awaited(rank)) awaited_left_ = awaited_tasks_ += shape.slot.size();
   const std::vector<std::uint32_t>& missing = shape.waiters.missing();
   missing_.insert(missing_.end(), missing.begin(), missing.end());
   for (std::uint32_t task = 0; task < missing.size(); ++task) {
@@ -81,14 +82,15 @@ Result<RunStatus> TaskRunner::Run() {
     }
     if (RunSomething()) continue;
     if (!to_withdraw().empty()) return RunStatus::kUnfinished;
-    if (interpreter_.past_horizon() || !AdvanceClock()) break;
+    // What is still under way of the awaited, acknowledgements say, belongs to the run.
+    const bool only_others_left = awaited_left_ == 0 && awaited_tasks_ < times_.size();
+    if (only_others_left || interpreter_.past_horizon() || !AdvanceClock()) break;
   }
   if (interpreter_.past_horizon()) {
     return Error("TL1602", "simulated time passes 100 days",
                  "look for a rate or a size that is off by orders of magnitude");
   }
-  if (tasks_ended_ == times_.size()) return RunStatus::kFinished;
-  return RunStatus::kUnfinished;
+  return awaited_left_ == 0 ? RunStatus::kFinished : RunStatus::kUnfinished;
 }
 
 // Lets the next thing happen; false when nothing is left. REQUIRES: nothing can run.
@@ -349,7 +351,7 @@ void TaskRunner::TakeFinished(const Interpreter::Finished& finished) {
 
 void TaskRunner::End(std::uint32_t rank, std::uint32_t task, Time end) {
   At(rank, task).end = end;
-  ++tasks_ended_;
+  if (Awaited(rank)) --awaited_left_;
   Release(rank, shape_of(rank).waiters.for_end_of(task));
   const std::size_t count = shape_of(rank).streams.size();
   for (std::uint32_t stream = 0; stream < count; ++stream) {
@@ -360,8 +362,9 @@ void TaskRunner::End(std::uint32_t rank, std::uint32_t task, Time end) {
 }
 
 void TaskRunner::ReportProgress() {
-  if (options_.progress == nullptr || times_.empty()) return;
-  options_.progress->Update(static_cast<double>(tasks_ended_) / static_cast<double>(times_.size()),
+  if (options_.progress == nullptr || awaited_tasks_ == 0) return;
+  const auto ended = static_cast<double>(awaited_tasks_ - awaited_left_);
+  options_.progress->Update(ended / static_cast<double>(awaited_tasks_),
                             carrier_ != nullptr ? carrier_->Progress() : "simulating");
 }
 
@@ -399,6 +402,7 @@ std::vector<BlockedTask> TaskRunner::Blocked() const {
   for (std::uint32_t program = 0; program < owners_.size(); ++program) {
     const Owner& owner = owners_[program];
     if (owner.task == kNone || Ended(times(owner.rank)[owner.task])) continue;
+    if (!Awaited(owner.rank)) continue;
     BlockedTask task{.rank = folding_.ranks[owner.rank], .task = owner.task, .waits_for = {}};
     DescribeWait(program, task);
     if (!task.waits_for.empty()) blocked.push_back(std::move(task));

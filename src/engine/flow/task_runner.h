@@ -113,6 +113,10 @@ class TaskRunner {
   void End(std::uint32_t rank, std::uint32_t task, Time end);
   void ReportProgress();
   void DescribeWait(std::uint32_t program, BlockedTask& task) const;
+  // Whether the rank is awaited (TaskGraph).
+  [[nodiscard]] bool Awaited(std::uint32_t rank) const {
+    return input_.graph.awaited(folding_.ranks[rank]);
+  }
   [[nodiscard]] TaskTimes& At(std::uint32_t rank, std::uint32_t task) {
     return times_[ranks_[rank].first_task + task];
   }
@@ -142,7 +146,9 @@ class TaskRunner {
   // Unordered compute tasks, by when they became ready: a stream serves them in that order, so each
   // waits here until nothing can become ready before it.
   std::priority_queue<ReadyCompute, std::vector<ReadyCompute>, std::greater<>> computes_;
-  std::uint64_t tasks_ended_ = 0;
+  // Tasks of awaited ranks: all, and those that have not ended.
+  std::uint64_t awaited_tasks_ = 0;
+  std::uint64_t awaited_left_ = 0;
 };
 
 }  // namespace trunkline

@@ -18,7 +18,6 @@ namespace trunkline {
 namespace {
 
 // 40 bytes a message here, and as much again in an engine's record of it.
-constexpr double kMostFlows = 1 << 26;
 
 constexpr std::array<std::pair<Arrivals, const char*>, 3> kArrivals = {{
     {Arrivals::kAtOnce, "at_once"},
@@ -138,11 +137,12 @@ Result<void> TrafficMaker::CheckAmount() const {
       flows += senders * seconds / (job.mean_on + job.mean_off).seconds();
     }
   }
-  if (flows <= kMostFlows) return {};
+  const auto most = static_cast<double>(spec_.most_flows);
+  if (flows <= most) return {};
   return Error("TL1754", fmt::format("about {:.3g} messages", flows),
                fmt::format("at most {:.0f}: fewer rounds, a shorter window, a lower load or larger "
                            "messages",
-                           kMostFlows));
+                           most));
 }
 
 TrafficFlow TrafficMaker::FlowOf(std::uint32_t job_index, std::uint32_t rank, std::uint64_t index,
@@ -247,7 +247,7 @@ Result<TrafficWorkload> TrafficMaker::Make() {
       PostAtOnce(due.job);
     }
   }
-  if (traffic_.flows.empty()) {
+  if (traffic_.flows.empty() && !spec_.may_be_empty) {
     return Error("TL1753", "no message is posted before the end of the run",
                  "a longer window, a higher load or smaller messages");
   }

@@ -1,0 +1,88 @@
+#include "scenario/prepare.h"
+
+#include <utility>
+
+#include "trunkline/fabric/build.h"
+#include "trunkline/fabric/catalog.h"
+
+namespace trunkline {
+namespace {
+
+// Ranks whose timelines are kept, beside the critical one: the first of every program, at most this
+// many.
+constexpr std::size_t kRecordedRanks = 32;
+
+std::vector<RankId> RanksThatMatter(const TaskGraph& graph) {
+  std::vector<RankId> ranks;
+  std::vector<char> seen(graph.program_count(), 0);
+  for (std::uint32_t r = 0; r < graph.ranks() && ranks.size() < kRecordedRanks; ++r) {
+    char& known = seen[graph.program_of(RankId{r})];
+    if (known == 0) ranks.push_back(RankId{r});
+    known = 1;
+  }
+  return ranks;
+}
+
+}  // namespace
+
+EngineOptions EngineOptionsFor(const Scenario& scenario, const RunOptions& run,
+                               const TaskGraph& graph) {
+  EngineOptions options;
+  options.handshake = run.handshake;
+  options.fold = run.fold;
+  options.memo = run.memo;
+  options.seed = scenario.seed;
+  options.record = RanksThatMatter(graph);
+  options.record_critical = true;
+  options.progress = run.progress;
+  options.stop = run.stop;
+  return options;
+}
+
+PacketInput PacketsFor(const Scenario& scenario, const RunOptions& run, const Router& router) {
+  return {.router = router,
+          .switches = scenario.cluster.switches,
+          .transport = scenario.cluster.packet_transport,
+          .sampling = scenario.sampling,
+          .samples = run.samples};
+}
+
+Result<PreparedStep> PrepareStep(const ClusterSpec& cluster, const TrainingJob& job) {
+  const auto accelerator = FindAccelerator(cluster.fabric->node.accelerator);
+  if (!accelerator) {
+    return Error("TL1208", "training needs servers with accelerators",
+                 "name a node template with GPUs in cluster.node");
+  }
+  auto training = BuildTraining(job.model, job.plan, *accelerator);
+  if (!training) return std::unexpected(training.error());
+  return PreparedStep{*std::move(training), accelerator->memory};
+}
+
+Result<Chosen> ChooseFor(const ChoiceInput& input, const CollectiveJob& job, Bytes size) {
+  TunerLimits limits;
+  if (job.algorithm != "auto") limits.algorithm = job.algorithm;
+  limits.protocol = job.protocol;
+  if (job.channels > 0) limits.channels = job.channels;
+  CollectiveChoice wanted;
+  wanted.spec.primitive = job.primitive;
+  wanted.spec.bytes = size;
+  wanted.spec.element_bytes = job.element_bytes;
+  wanted.spec.root = job.root;
+  std::vector<RankId> members;
+  for (std::uint32_t r = 0; r < job.ranks; ++r) members.push_back(RankId{r});
+  return Choose(input, wanted, limits, members);
+}
+
+Result<TrafficWorkload> MakeMessages(const TrafficInput& input, std::uint32_t ranks, Rate rate,
+                                     std::uint64_t seed) {
+  auto traffic = MakeTraffic(input.spec, ranks, rate, seed);
+  if (traffic) return traffic;
+  for (Diagnostic& problem : traffic.error()) {
+    if (!problem.where.file.empty()) continue;
+    problem.where = input.where;
+    problem.excerpt = input.excerpt;
+  }
+  return traffic;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <vector>
+
+#include "scenario/choose.h"
+#include "trunkline/engine/packet.h"
+#include "trunkline/scenario/run.h"
+#include "trunkline/scenario/scenario.h"
+#include "trunkline/training/training.h"
+
+// From what a scenario says runs to what engines run.
+namespace trunkline {
+
+// How a graph is run: of its timelines, those of the first rank of every program are kept.
+[[nodiscard]] EngineOptions EngineOptionsFor(const Scenario& scenario, const RunOptions& run,
+                                             const TaskGraph& graph);
+// What packets read beside the graph, but for the faults that come during the run.
+[[nodiscard]] PacketInput PacketsFor(const Scenario& scenario, const RunOptions& run,
+                                     const Router& router);
+
+// A step of a model on the cluster's servers, and the memory of one of their accelerators.
+struct PreparedStep {
+  TrainingWorkload training;
+  Bytes memory;
+};
+// TL1208, TL1310.
+[[nodiscard]] Result<PreparedStep> PrepareStep(const ClusterSpec& cluster, const TrainingJob& job);
+
+// The collective at one size among all of the job's ranks, with what it leaves open chosen by cost.
+[[nodiscard]] Result<Chosen> ChooseFor(const ChoiceInput& input, const CollectiveJob& job,
+                                       Bytes size);
+
+// Problems of the messages without a place are those of the workload as a whole.
+[[nodiscard]] Result<TrafficWorkload> MakeMessages(const TrafficInput& input, std::uint32_t ranks,
+                                                   Rate rate, std::uint64_t seed);
+
+}  // namespace trunkline
