@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "fabric/router_tables.h"
@@ -53,9 +54,8 @@ Result<Route> Router::FindRoute(DeviceId src, DeviceId dst, std::uint64_t flow) 
 }
 
 Result<const Route*> RouteFinder::Find(DeviceId src, DeviceId dst, std::uint64_t flow) {
-  if (Extend(src, dst)) return &route_;
+  if (Join(src, dst)) return &route_;
   const Router::Tables& tables = *router_->tables_;
-  stem_.valid = false;
   const auto legs = tables.FindLegs(src, dst);
   if (!legs) return std::unexpected(legs.error());
   path_.clear();
@@ -94,31 +94,56 @@ Result<const Route*> RouteFinder::Find(DeviceId src, DeviceId dst, std::uint64_t
   return &route_;
 }
 
-// Keeps what the route just found has in common with those to the other ends at its last switch.
+// Keeps what the route just found has in common with those between other ends of the same places.
 void RouteFinder::Keep(DeviceId src, DeviceId dst) {
   const Router::Tables& tables = *router_->tables_;
   if (!tables.OnlyCableInto(src) || !tables.OnlyCableInto(dst) || path_.size() < 2) return;
-  stem_ = {.source = src,
-           .destinations = tables.destination(dst),
-           .latency = route_.latency - tables.LatencyOf(path_.back(), dst),
-           .limit = HUGE_VAL,
-           .valid = true};
-  for (std::size_t i = 0; i + 1 < route_.hops.size(); ++i) {
-    stem_.limit = std::min(stem_.limit, tables.LimitOf(route_.hops[i]));
+  if (const std::uint32_t from = tables.destination(src); from != from_) {
+    from_ = from;
+    stems_.resize(tables.network().destination_count());
+    stem_hops_.clear();
   }
+  Stem& stem = stems_[tables.destination(dst)];
+  const auto inner = std::span(route_.hops).subspan(1, route_.hops.size() - 2);
+  stem = {.first_hop = static_cast<std::uint32_t>(stem_hops_.size()),
+          .hop_count = static_cast<std::uint32_t>(inner.size()),
+          .latency = route_.latency - tables.LatencyOf(path_.front(), dst) -
+                     tables.LatencyOf(path_.back(), dst),
+          .limit = HUGE_VAL,
+          .from = from_};
+  for (const Hop& hop : inner) stem.limit = std::min(stem.limit, tables.LimitOf(hop));
+  stem_hops_.insert(stem_hops_.end(), inner.begin(), inner.end());
 }
 
-// Replaces the last hop, where that is all that differs.
-bool RouteFinder::Extend(DeviceId src, DeviceId dst) {
-  if (!stem_.valid || src != stem_.source) return false;
+// The route by the stem between two places, where that is known.
+bool RouteFinder::Join(DeviceId src, DeviceId dst) {
   const Router::Tables& tables = *router_->tables_;
-  const auto cable = tables.OnlyCableInto(dst);
-  if (!cable || tables.destination(dst) != stem_.destinations) return false;
-  const Hop hop = tables.HopOf(*cable);
+  const std::uint32_t before = std::exchange(to_, UINT32_MAX);
+  extends_ = false;
+  const auto last = tables.OnlyCableInto(dst);
+  if (!last || stems_.empty()) return false;
+  const std::uint32_t to = tables.destination(dst);
+  if (src == source_ && to == before) {
+    extends_ = true;
+  } else {
+    const auto back = tables.OnlyCableInto(src);
+    if (!back || tables.destination(src) != from_ || stems_[to].from != from_) return false;
+    const LinkId first = router_->fabric().reverse(*back);
+    const Stem& stem = stems_[to];
+    const auto inner = std::span(stem_hops_).subspan(stem.first_hop, stem.hop_count);
+    route_.hops.assign(1, tables.HopOf(first));
+    route_.hops.insert(route_.hops.end(), inner.begin(), inner.end());
+    route_.hops.emplace_back();
+    latency_ = tables.LatencyOf(first, dst) + stem.latency;
+    limit_ = std::min(stem.limit, tables.LimitOf(route_.hops.front()));
+  }
+  source_ = src;
+  to_ = to;
+  const Hop hop = tables.HopOf(*last);
   route_.hops.back() = hop;
-  route_.latency = stem_.latency + tables.LatencyOf(*cable, dst);
-  const double limit = std::min(stem_.limit, tables.LimitOf(hop));
-  route_.limit = Rate::BitsPerSecond(static_cast<std::int64_t>(limit));
+  route_.latency = latency_ + tables.LatencyOf(*last, dst);
+  route_.limit = Rate::BitsPerSecond(
+      static_cast<std::int64_t>(std::min(limit_, tables.LimitOf(hop))));
   return true;
 }
 

@@ -169,8 +169,8 @@ class Router {
   std::shared_ptr<const Tables> tables_;
 };
 
-// Finds many routes: Router::FindRoute without an allocation each, and by the last hop alone where
-// the only path to the destination is that of the call before up to the last switch.
+// Finds many routes: Router::FindRoute without an allocation each, and without a walk where the only
+// path has been walked before but for its ends.
 class RouteFinder {
  public:
   // REQUIRES: `router` outlives the finder.
@@ -178,23 +178,34 @@ class RouteFinder {
 
   // As Router::FindRoute. The route is good until the next call.
   [[nodiscard]] Result<const Route*> Find(DeviceId src, DeviceId dst, std::uint64_t flow);
+  // Whether the route found last differs from the one before in its last hop alone.
+  [[nodiscard]] bool extends() const { return extends_; }
 
  private:
-  // What all hops but the last make of a route, where there is one path to the last switch.
+  // What a route has between its first cable and its last, where there is one way.
   struct Stem {
-    DeviceId source{};
-    std::uint32_t destinations = 0;  // NetworkPaths::destination
+    std::uint32_t first_hop = 0;
+    std::uint32_t hop_count = 0;
     Time latency;
     double limit = 0;
-    bool valid = false;
+    std::uint32_t from = UINT32_MAX;  // place of the source; another: not known
   };
 
-  bool Extend(DeviceId src, DeviceId dst);
+  bool Join(DeviceId src, DeviceId dst);
   void Keep(DeviceId src, DeviceId dst);
 
   const Router* router_;
   Route route_;
-  Stem stem_;
+  // From the ends at one place (NetworkPaths::destination) to those at each other.
+  std::uint32_t from_ = UINT32_MAX;
+  std::vector<Stem> stems_;  // by place; empty: not needed so far
+  std::vector<Hop> stem_hops_;
+  // Of the route found last, where it has a stem.
+  DeviceId source_{};
+  std::uint32_t to_ = UINT32_MAX;
+  Time latency_;      // but for the last cable
+  double limit_ = 0;  // …
+  bool extends_ = false;
   std::vector<LinkId> path_;
   std::vector<LinkId> scratch_;
 };
