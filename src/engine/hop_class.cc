@@ -30,9 +30,9 @@ HopClass HopClassOf(const Fabric& fabric, const Route& route) {
   return worst;
 }
 
-RouteCost CostOf(const Fabric& fabric, const Route& route, const TransportModel& transport) {
+RouteCost CostOf(const Route& route, HopClass hop_class, const TransportModel& transport) {
   const auto& sockets = transport.sockets;
-  if (!sockets || HopClassOf(fabric, route) != HopClass::kNetwork) {
+  if (!sockets || hop_class != HopClass::kNetwork) {
     return {route.limit, route.latency};
   }
   return {std::min(route.limit, RateOf(*sockets, transport.mtu)),

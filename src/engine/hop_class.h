@@ -13,7 +13,7 @@ struct RouteCost {
   Rate limit;
   Time latency;
 };
-[[nodiscard]] RouteCost CostOf(const Fabric& fabric, const Route& route,
+[[nodiscard]] RouteCost CostOf(const Route& route, HopClass hop_class,
                                const TransportModel& transport);
 
 }  // namespace trunkline

@@ -139,6 +139,7 @@ class ExchangeSchedule : public ProgramSchedule<ExchangeSchedule> {
     return Span(Buffer::kOutput, Piece(block, channel));
   }
   [[nodiscard]] ByteRange Piece(ByteRange block, std::uint32_t channel) const {
+    if (channels() == 1) return block;
     const ByteRange piece = Cut(block.size, element(), channels()).range(channel);
     return {block.offset + piece.offset, piece.size};
   }

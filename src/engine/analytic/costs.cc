@@ -70,9 +70,10 @@ Result<StepCosts::Message> StepCosts::Peer(RankId from, RankId to) {
   if (!route) return std::unexpected(route.error());
   const auto rate = cuts_.FairRate(endpoint(from), LoadOf({input_.graph.program_of(from)}),
                                    endpoint(to), LoadOf({input_.graph.program_of(to)}));
-  const Time step = input_.transport.step_latency[static_cast<std::size_t>(
-      Protocol::kSimple)][static_cast<std::size_t>(HopClassOf(input_.router.fabric(), *route))];
-  const RouteCost cost = CostOf(input_.router.fabric(), *route, input_.transport);
+  const HopClass hop_class = HopClassOf(input_.router.fabric(), *route);
+  const Time step = input_.transport.step_latency[static_cast<std::size_t>(Protocol::kSimple)]
+                                                 [static_cast<std::size_t>(hop_class)];
+  const RouteCost cost = CostOf(*route, hop_class, input_.transport);
   return Message{.per_byte = 1 / std::min(rate, cost.limit.bytes_per_second()),
                  .overhead = input_.transport.message_overhead,
                  .latency = cost.latency + step};

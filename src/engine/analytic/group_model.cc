@@ -79,9 +79,10 @@ Way GroupModel::FindWay(std::uint32_t from, std::uint32_t to) {
     if (!failure_) failure_ = route.error();
     return {};
   }
-  const Time step = (*steps_)[static_cast<std::size_t>(protocol_)]
-                             [static_cast<std::size_t>(HopClassOf(router_->fabric(), *route))];
-  const RouteCost cost = CostOf(router_->fabric(), *route, *transport_);
+  const HopClass hop_class = HopClassOf(router_->fabric(), *route);
+  const Time step =
+      (*steps_)[static_cast<std::size_t>(protocol_)][static_cast<std::size_t>(hop_class)];
+  const RouteCost cost = CostOf(*route, hop_class, *transport_);
   return {.per_byte = dilution_ / cost.limit.bytes_per_second(),
           .per_wire_byte = 1 / route->limit.bytes_per_second(),
           .latency = (cost.latency + step).seconds()};

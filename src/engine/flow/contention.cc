@@ -71,15 +71,20 @@ std::vector<char> FindTurns(const ProgramShape& shape, const Program& program) {
   return ordered;
 }
 
-// For each resource: the sum over the ranks of what their slots ask for while they run, each in its
-// most demanding use, and of those that take turns the most demanding one.
+// For each resource: whether the sum over the ranks of what their slots ask for while they run, each
+// in its most demanding use, and of those that take turns the most demanding one, is more than it
+// has.
 class DemandFinder {
  public:
-  explicit DemandFinder(const FlowProblem& problem)
-      : problem_(problem), total_(problem.capacities.size(), 0), of_use_(total_) {}
+  DemandFinder(const FlowProblem& problem, std::span<const Uint128> capacities)
+      : problem_(problem),
+        capacities_(capacities),
+        exceeded_(capacities.size(), 0),
+        total_(capacities.size(), 0),
+        of_use_(total_) {}
 
   void AddRank(const FlowProblem::Rank& rank);
-  [[nodiscard]] const std::vector<Uint128>& total() const { return total_; }
+  [[nodiscard]] const std::vector<char>& exceeded() const { return exceeded_; }
 
  private:
   struct Demand {
@@ -94,7 +99,9 @@ class DemandFinder {
   [[nodiscard]] Uint128 InTurn(const ProgramShape& shape, std::span<Demand> demands) const;
 
   const FlowProblem& problem_;
-  std::vector<Uint128> total_;
+  std::span<const Uint128> capacities_;
+  std::vector<char> exceeded_;       // by resource: nothing more need be added
+  std::vector<Uint128> total_;       // by resource
   std::vector<Uint128> of_use_;      // by resource, zero between uses
   std::vector<std::uint32_t> used_;  // where it is not
   std::vector<Demand> demands_;      // of a rank …
@@ -104,6 +111,7 @@ class DemandFinder {
 void DemandFinder::Add(std::uint32_t index) {
   const Connection& connection = problem_.connections[index];
   for (const FlowHop& hop : problem_.hops_of(connection)) {
+    if (exceeded_[hop.resource]) continue;
     Uint128& sum = of_use_[hop.resource];
     if (sum == 0) used_.push_back(hop.resource);
     sum += static_cast<Uint128>(hop.weight) * connection.limit.units;
@@ -175,6 +183,7 @@ void DemandFinder::AddRank(const FlowProblem::Rank& rank) {
       return demand.resource != first->resource;
     });
     total_[first->resource] += InTurn(shape, {first, last});
+    if (total_[first->resource] > capacities_[first->resource]) exceeded_[first->resource] = 1;
     first = last;
   }
 }
@@ -189,14 +198,16 @@ struct Gates {
 };
 
 void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts) {
-  const auto lower = [&](const FlowHop& a, const FlowHop& b) {
-    const auto capacity = [&](const FlowHop& hop) {
-      return static_cast<std::uint64_t>(problem.capacities[hop.resource].bits_per_second());
-    };
-    if (a.weight == b.weight) return capacity(a) < capacity(b);
-    return static_cast<Uint128>(capacity(a)) * b.weight <
+  const auto capacity = [&](const FlowHop& hop) {
+    return static_cast<std::uint64_t>(problem.capacities[hop.resource].bits_per_second());
+  };
+  const auto compare = [&](const FlowHop& a, const FlowHop& b) {
+    if (a.weight == b.weight) return capacity(a) <=> capacity(b);
+    return static_cast<Uint128>(capacity(a)) * b.weight <=>
            static_cast<Uint128>(capacity(b)) * a.weight;
   };
+  firsts.of.reserve(problem.connections.size());
+  lasts.of.reserve(problem.connections.size());
   for (const Connection& connection : problem.connections) {
     const auto hops = problem.hops_of(connection);
     if (hops.empty()) {
@@ -207,8 +218,10 @@ void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts) {
     const FlowHop* first = &hops.front();
     const FlowHop* last = first;
     for (const FlowHop& hop : hops.subspan(1)) {
-      if (lower(hop, *first)) first = &hop;
-      if (!lower(*last, hop)) last = &hop;
+      const auto order = compare(hop, *first);
+      if (order > 0) continue;
+      if (order < 0) first = &hop;
+      last = &hop;
     }
     firsts.of.push_back(first->resource);
     lasts.of.push_back(last->resource);
@@ -217,31 +230,61 @@ void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts) {
   }
 }
 
-// For each resource that is `open`: what can come through the gates of the connections that cross
-// it.
+// Of the resources that are `open`: those that cannot be filled by what comes through the gates of
+// the connections that cross them.
 class GateFlow {
  public:
-  GateFlow(const FlowProblem& problem, std::span<const Uint128> capacities, const Gates& gates,
-           const std::vector<char>& open);
+  GateFlow(const FlowProblem& problem, std::span<const Uint128> capacities, std::vector<char> open)
+      : problem_(problem),
+        capacities_(capacities),
+        unfilled_(std::move(open)),
+        through_(unfilled_.size(), 0),
+        sum_(through_),
+        most_(through_) {}
 
-  [[nodiscard]] Uint128 through(std::uint32_t resource) const { return through_[resource]; }
+  void Add(const Connection& connection, std::uint32_t gate);
+  // After the connections of each gate.
+  void EndGate();
+  [[nodiscard]] std::vector<char> TakeUnfilled() { return std::move(unfilled_); }
 
  private:
-  void Add(const FlowProblem& problem, const Connection& connection, std::uint32_t gate,
-           Uint128 capacity);
-
-  const std::vector<char>& open_;
-  std::vector<Uint128> through_;  // by resource
-  std::vector<Uint128> sum_;      // through one gate, zero in between
-  std::vector<Uint128> most_;     // as far as the gate lets through
+  const FlowProblem& problem_;
+  std::span<const Uint128> capacities_;
+  std::vector<char> unfilled_;  // by resource: so far
+  std::vector<Uint128> through_;
+  std::vector<Uint128> sum_;   // through one gate, zero in between
+  std::vector<Uint128> most_;  // as far as the gate lets through
   std::vector<std::uint32_t> used_;
 };
 
-GateFlow::GateFlow(const FlowProblem& problem, std::span<const Uint128> capacities,
-                   const Gates& gates, const std::vector<char>& open)
-    : open_(open), through_(open.size(), 0), sum_(through_), most_(through_) {
+void GateFlow::Add(const Connection& connection, std::uint32_t gate) {
+  const auto hops = problem_.hops_of(connection);
+  for (const FlowHop& hop : hops) {
+    if (!unfilled_[hop.resource]) continue;
+    if (sum_[hop.resource] == 0) used_.push_back(hop.resource);
+    sum_[hop.resource] += static_cast<Uint128>(hop.weight) * connection.limit.units;
+    const std::uint64_t weight = std::ranges::find(hops, gate, &FlowHop::resource)->weight;
+    const Uint128 capacity = capacities_[gate];
+    const Uint128 most = hop.weight == weight ? capacity : (capacity / weight + 1) * hop.weight;
+    most_[hop.resource] = std::max(most_[hop.resource], most);
+  }
+}
+
+void GateFlow::EndGate() {
+  for (const std::uint32_t resource : used_) {
+    through_[resource] += std::min(sum_[resource], most_[resource]);
+    if (through_[resource] > capacities_[resource]) unfilled_[resource] = 0;
+    sum_[resource] = 0;
+    most_[resource] = 0;
+  }
+  used_.clear();
+}
+
+std::vector<char> UnfilledBehind(const Gates& gates, const FlowProblem& problem,
+                                 std::span<const Uint128> capacities,
+                                 const std::vector<char>& open) {
   // The connections by their gate; each list is filled from its end to its front.
-  std::vector<std::uint32_t> first(open.size() + 1, 0);
+  std::vector<std::uint32_t> first(capacities.size() + 1, 0);
   for (const std::uint32_t gate : gates.of) {
     if (gate != kNone) ++first[gate];
   }
@@ -251,30 +294,14 @@ GateFlow::GateFlow(const FlowProblem& problem, std::span<const Uint128> capaciti
   for (auto i = static_cast<std::uint32_t>(gates.of.size()); i-- > 0;) {
     if (gates.of[i] != kNone) behind[--first[gates.of[i]]] = i;
   }
-  for (std::uint32_t gate = 0; gate < open.size(); ++gate) {
+  GateFlow flow(problem, capacities, open);
+  for (std::uint32_t gate = 0; gate < capacities.size(); ++gate) {
     for (std::uint32_t i = first[gate]; i < first[gate + 1]; ++i) {
-      Add(problem, problem.connections[behind[i]], gate, capacities[gate]);
+      flow.Add(problem.connections[behind[i]], gate);
     }
-    for (const std::uint32_t resource : used_) {
-      through_[resource] += std::min(sum_[resource], most_[resource]);
-      sum_[resource] = 0;
-      most_[resource] = 0;
-    }
-    used_.clear();
+    flow.EndGate();
   }
-}
-
-void GateFlow::Add(const FlowProblem& problem, const Connection& connection, std::uint32_t gate,
-                   Uint128 capacity) {
-  const auto hops = problem.hops_of(connection);
-  const std::uint64_t weight = std::ranges::find(hops, gate, &FlowHop::resource)->weight;
-  for (const FlowHop& hop : hops) {
-    if (!open_[hop.resource]) continue;
-    if (sum_[hop.resource] == 0) used_.push_back(hop.resource);
-    sum_[hop.resource] += static_cast<Uint128>(hop.weight) * connection.limit.units;
-    const Uint128 most = hop.weight == weight ? capacity : (capacity / weight + 1) * hop.weight;
-    most_[hop.resource] = std::max(most_[hop.resource], most);
-  }
+  return flow.TakeUnfilled();
 }
 
 // Resources in a row that the same connections cross with the same weights.
@@ -328,24 +355,21 @@ void FindBindingHops(const TaskGraph& graph, Handshake handshake, FlowProblem& p
   }
   std::vector<Uint128> capacities;
   for (const Rate capacity : problem.capacities) capacities.push_back(FlowNetwork::Units(capacity));
-  DemandFinder finder(problem);
+  DemandFinder finder(problem, capacities);
   for (const FlowProblem::Rank& rank : problem.ranks) finder.AddRank(rank);
   Gates firsts(capacities.size());
   Gates lasts(capacities.size());
   FindGates(problem, firsts, lasts);
-  std::vector<char> binds(capacities.size());
+  std::vector<char> binds = finder.exceeded();
   std::vector<char> open(capacities.size());
   for (std::size_t i = 0; i < binds.size(); ++i) {
-    binds[i] = finder.total()[i] > capacities[i] ? 1 : 0;
     // Gates are judged by themselves: two could not vouch for each other.
     open[i] = binds[i] != 0 && firsts.is_gate[i] == 0 && lasts.is_gate[i] == 0 ? 1 : 0;
   }
-  const GateFlow sent(problem, capacities, firsts, open);
-  const GateFlow received(problem, capacities, lasts, open);
+  const std::vector<char> unfilled = UnfilledBehind(firsts, problem, capacities, open);
+  const std::vector<char> unfed = UnfilledBehind(lasts, problem, capacities, open);
   for (std::uint32_t i = 0; i < binds.size(); ++i) {
-    if (open[i] != 0 && std::min(sent.through(i), received.through(i)) <= capacities[i]) {
-      binds[i] = 0;
-    }
+    if (unfilled[i] != 0 || unfed[i] != 0) binds[i] = 0;
   }
   if (handshake == Handshake::kRendezvous) {
     UnmarkUnfilledByRounds(problem, capacities, firsts.is_gate, lasts.is_gate, binds);

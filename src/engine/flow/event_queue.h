@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trunkline/base/check.h"
+#include "trunkline/base/int128.h"
 #include "trunkline/base/units.h"
 
 namespace trunkline {
@@ -27,6 +28,11 @@ class EventQueue {
   [[nodiscard]] Time time_of(std::uint32_t id) const {
     if (id >= slot_.size() || slot_[id] == kAbsent) return Time::Max();
     return Time::Picoseconds(heap_[slot_[id]].time);
+  }
+
+  // Brings the place of `id` nearer, which is to be queued soon.
+  [[gnu::always_inline]] void Prefetch(std::uint32_t id) const {
+    if (id < slot_.size()) __builtin_prefetch(&slot_[id]);
   }
 
   // Queues `id` at `time`, or moves it there.
@@ -61,9 +67,9 @@ class EventQueue {
   struct Entry {
     std::int64_t time = 0;
     std::uint32_t id = 0;
-    [[nodiscard]] bool Before(const Entry& other) const {
-      return time != other.time ? time < other.time : id < other.id;
-    }
+    // Without a branch, which nobody could predict. Times are not negative.
+    [[nodiscard]] bool Before(const Entry& other) const { return key() < other.key(); }
+    [[nodiscard]] Uint128 key() const { return static_cast<Uint128>(time) << 32 | id; }
   };
   static constexpr std::uint32_t kAbsent = UINT32_MAX;
 
@@ -91,19 +97,31 @@ class EventQueue {
   }
 
   void SiftDown(std::size_t at, const Entry& entry) {
-    for (;;) {
-      const std::size_t first = 4 * at + 1;
-      if (first >= heap_.size()) break;
-      const std::size_t end = first + 4 < heap_.size() ? first + 4 : heap_.size();
-      std::size_t best = first;
-      for (std::size_t child = first + 1; child < end; ++child) {
-        if (heap_[child].Before(heap_[best])) best = child;
-      }
+    while (4 * at + 1 < heap_.size()) {
+      const std::size_t best = FirstOf(4 * at + 1);
       if (!heap_[best].Before(entry)) break;
       Place(at, heap_[best]);
       at = best;
     }
     Place(at, entry);
+  }
+
+  // The first to leave of four siblings, or of as many as there are.
+  [[nodiscard]] std::size_t FirstOf(std::size_t sibling) const {
+    const std::size_t count = heap_.size() - sibling;
+    if (count >= 4) {
+      const std::size_t a = sibling + (IsBefore(sibling + 1, sibling) ? 1 : 0);
+      const std::size_t b = sibling + 2 + (IsBefore(sibling + 3, sibling + 2) ? 1 : 0);
+      return a + (b - a) * (IsBefore(b, a) ? 1 : 0);
+    }
+    std::size_t best = sibling;
+    for (std::size_t i = 1; i < count; ++i) {
+      if (IsBefore(sibling + i, best)) best = sibling + i;
+    }
+    return best;
+  }
+  [[nodiscard]] bool IsBefore(std::size_t a, std::size_t b) const {
+    return heap_[a].Before(heap_[b]);
   }
 
   std::vector<Entry> heap_;

@@ -185,6 +185,20 @@ bool CanPay(const FlowProblem& problem) {
 
 }  // namespace
 
+std::uint32_t HopLists::Add(std::span<const FlowHop> hops) {
+  std::uint64_t hash = hops.size();
+  for (const FlowHop& hop : hops) {
+    hash = (hash ^ hop.resource ^ (hop.weight << 20)) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 32;
+  }
+  List& last = lists_[hash % lists_.size()];
+  if (!std::ranges::equal(hops, std::span(hops_).subspan(last.first, last.count))) {
+    last = {static_cast<std::uint32_t>(hops_.size()), static_cast<std::uint32_t>(hops.size())};
+    hops_.insert(hops_.end(), hops.begin(), hops.end());
+  }
+  return last.first;
+}
+
 Folding Unfolded(const FlowProblem& problem) {
   Folding folding;
   const auto ranks = static_cast<std::uint32_t>(problem.ranks.size());
@@ -196,11 +210,11 @@ Folding Unfolded(const FlowProblem& problem) {
   folding.connection_class.resize(problem.connections.size());
   std::iota(folding.connection_class.begin(), folding.connection_class.end(), 0U);
   folding.connections_represented.assign(problem.connections.size(), turns);
+  folding.connections.reserve(problem.connections.size());
+  HopLists lists(folding.hops);
   for (Connection connection : problem.connections) {
-    const auto hops = problem.binding_hops_of(connection);
-    connection.first_hop = static_cast<std::uint32_t>(folding.hops.size());
+    connection.first_hop = lists.Add(problem.binding_hops_of(connection));
     connection.hop_count = connection.binding_hops;
-    folding.hops.insert(folding.hops.end(), hops.begin(), hops.end());
     folding.connections.push_back(connection);
   }
   folding.capacities = problem.capacities;

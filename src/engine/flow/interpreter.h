@@ -105,7 +105,7 @@ class Interpreter {
   // Something would happen only after the horizon of simulated time.
   [[nodiscard]] bool past_horizon() const { return past_horizon_; }
   [[nodiscard]] const Traffic& traffic(std::uint32_t connection) const {
-    return states_[connection].traffic;
+    return traffic_[connection];
   }
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t solves() const {
@@ -191,21 +191,25 @@ class Interpreter {
     Peer last_source;       // of the last wait
   };
 
+  // What a put needs of its connection, in a cache line.
   struct State {
-    Time free;  // when the sender's side is no longer busy
-    Traffic traffic;
-    std::uint64_t surplus = 0;      // see FluidTime
-    std::int64_t known_bytes = -1;  // a size, and how long it takes alone after a pause
-    Time known_duration;
-    std::uint64_t known_surplus = 0;
+    Time free;                          // when the sender's side is no longer busy
+    std::uint64_t surplus = 0;          // see FluidTime
     List outgoing;                      // puts whose transfer has not ended
-    List arrived;                       // signals that nobody has waited for
-    List posted;                        // rendezvous: waits that no put has met
+    List inbound;                       // signals that nobody has waited for; in a rendezvous waits
+                                        // that no put has met
     List released;                      // slots given back
     std::uint32_t held = 0;             // slots taken and not known to be given back
     std::uint32_t waiter = kNone;       // program that waits for the next signal
     std::uint32_t slot_waiter = kNone;  // program that waits for a slot
     bool busy = false;                  // the first outgoing put is on its way
+  };
+
+  // How long a size takes alone after a pause.
+  struct LoneTransfer {
+    std::int64_t bytes = -1;
+    Time duration;
+    std::uint64_t surplus = 0;
   };
 
   // What moves, and what is about to.
@@ -217,6 +221,7 @@ class Interpreter {
 
   void Begin(std::uint32_t program, Time time);
   void Run(std::uint32_t id);
+  void FetchAhead(const Program& program) const;
   bool Refill(Program& program);
   static DecodedOp DecodeKind(const ChannelProgram& channel, const Op& op);
   DecodedOp Decode(Program& program, const Op& op);
@@ -256,7 +261,9 @@ class Interpreter {
 
   TransferModel model_;
   bool rendezvous_;
-  std::vector<State> states_;
+  std::vector<State> states_;         // by connection
+  std::vector<Traffic> traffic_;      // by connection
+  std::vector<LoneTransfer> lone_;    // by connection, the last one; empty: none so far
   std::vector<Program> programs_;
   std::vector<std::uint32_t> ready_;
   std::vector<Finished> finished_;

@@ -81,25 +81,19 @@ FlowNetwork::FlowNetwork(std::span<const Rate> capacities) : resources_(capaciti
 // --- Flows that come and go ---------------------------------------------------------------------
 
 std::uint32_t FlowNetwork::BundleOf(std::span<const FlowHop> path, FlowRate limit) {
-  std::uint64_t hash = limit.units;
-  for (const FlowHop& hop : path) {
-    hash = (hash ^ hop.resource ^ (hop.weight << 20)) * 0x9E3779B97F4A7C15U;
-    hash ^= hash >> 32;
-  }
+  std::uint64_t hash = (reinterpret_cast<std::uintptr_t>(path.data()) ^ (limit.units << 20)) *
+                       0x9E3779B97F4A7C15U;
+  hash ^= hash >> 32;
   if (buckets_.size() <= bundles_.size()) Rehash();
   std::uint32_t& first = buckets_[hash & (buckets_.size() - 1)];
   for (std::uint32_t i = first; i != kNobody; i = bundles_[i].next) {
-    const bool same =
-        shares_[i].limit == limit.units &&
-        std::ranges::equal(hops(bundles_[i]), path, [](const Hop& own, const FlowHop& hop) {
-          return own.resource == hop.resource && own.weight == hop.weight;
-        });
-    if (same) return i;
+    if (bundles_[i].path == path.data() && shares_[i].limit == limit.units) return i;
   }
   const std::uint32_t index = TakeBundle(static_cast<std::uint32_t>(path.size()));
   Bundle& bundle = bundles_[index];
   bundle.moved = 0;
   bundle.settled = now_;
+  bundle.path = path.data();
   bundle.hash = static_cast<std::uint32_t>(hash);
   bundle.next = std::exchange(first, index);
   shares_[index] = {Cap::Limit(limit.units), limit.units};
@@ -191,7 +185,7 @@ std::uint32_t FlowNetwork::Add(std::uint32_t owner, std::span<const FlowHop> pat
       Recount(resource, resource.mark);
     }
     if (resource.contended) {
-      MarkDirty(hop.resource);
+      if (!resource.idle()) MarkDirty(hop.resource);
       alone = false;
     }
   }
@@ -299,35 +293,29 @@ Time FlowNetwork::NextEnd(std::uint32_t index) const {
 
 // --- Solving ------------------------------------------------------------------------------------
 
-// A sweep by rising level over the resources whose level may be another than before. What happens
-// at one level changes nothing below it, as in progressive filling: a flow that is held lower takes
-// less of its other resources, whose levels rise and were above; a resource whose level rises
-// releases the flows it held, which are then in the way of others from their old rate on.
+// Follows what changes from resource to resource until each has the level that the rates of its
+// flows give it. In whatever order, that ends with the rates of progressive filling: take the
+// lowest right level m of those that are wrong. A resource that is looked at gets a level of m at
+// least, since at worst all flows that are not right yet rise together in it; so rates below m
+// that are out of date go, and the resource of level m, whose lower flows are right, gets m.
+//
+// A flow that is held lower takes less of its other resources, whose levels rise; one that rises is
+// in the way of others from its old rate on. That bounds from below where a level is to be sought.
 void FlowNetwork::Solve(Time now) {
   if (!needs_solve()) return;
   if (!dirty_.empty()) ++solves_;
   now_ = now;
   for (const std::uint32_t index : dirty_) {
     resources_[index].dirty = false;
-    const std::uint64_t level = Examine(index, 0);
-    if (level != kNone) AwaitKnown(index, level);
+    Await(index, 0);
   }
   dirty_.clear();
-  while (!pending_.empty()) {
-    std::ranges::pop_heap(pending_, std::greater{});
-    const Pending next = pending_.back();
-    pending_.pop_back();
-    Resource& resource = resources_[next.resource];
-    if (resource.queued != next.level) continue;
-    const std::uint64_t level = resource.known ? next.level : Examine(next.resource, next.level);
-    resource.queued = kNone;
-    if (level == kNone) continue;
-    if (!pending_.empty() && pending_.front().level < level) {
-      AwaitKnown(next.resource, level);
-    } else {
-      Hold(next.resource, level);
-    }
+  for (std::size_t next = 0; next < pending_.size(); ++next) {
+    const std::uint32_t index = pending_[next];
+    const std::uint64_t level = Examine(index, std::exchange(resources_[index].queued, kNone));
+    if (level != kNone) Hold(index, level);
   }
+  pending_.clear();
   for (const std::uint32_t index : changed_) {
     bundles_[index].changed = false;
     if (!bundles_[index].flows.empty()) Schedule(index);
@@ -337,31 +325,21 @@ void FlowNetwork::Solve(Time now) {
 
 void FlowNetwork::Await(std::uint32_t index, std::uint64_t level) {
   Resource& resource = resources_[index];
-  resource.known = false;
-  if (level < resource.queued) Queue(index, level);
-}
-
-void FlowNetwork::AwaitKnown(std::uint32_t index, std::uint64_t level) {
-  resources_[index].known = true;
-  Queue(index, level);
-}
-
-// An entry of before no longer counts.
-void FlowNetwork::Queue(std::uint32_t index, std::uint64_t level) {
-  resources_[index].queued = level;
-  pending_.push_back({level, index});
-  std::ranges::push_heap(pending_, std::greater{});
+  if (resource.queued == kNone && level != kNone) pending_.push_back(index);
+  resource.queued = std::min(resource.queued, level);
 }
 
 // The level at which the resource is to hold its flows, which is not below `at_least`; kNone where
 // it holds what it should already. Lets its flows go where the level rises.
 std::uint64_t FlowNetwork::Examine(std::uint32_t index, std::uint64_t at_least) {
   Resource& resource = resources_[index];
-  resource.queued = kNone;
   const std::uint64_t level = LevelOf(resource, at_least);
-  if (level == resource.level && resource.held == resource.weight) return kNone;
-  if (resource.level != kNone && level > resource.level) Release(index);
-  return level;
+  if (level == kNone) {
+    if (resource.level != kNone) Release(index);
+    return kNone;
+  }
+  const bool holds_all = resource.held == resource.weight && resource.highest <= level;
+  return holds_all && level == resource.level ? kNone : level;
 }
 
 // The level of `resource`, which is not below `at_least`, if nothing held the flows that it holds.
@@ -383,11 +361,9 @@ std::uint64_t FlowNetwork::LevelOf(Resource& resource, std::uint64_t at_least) {
 // Most often the flows that were lower are. So they are if the level comes out between them and the
 // others, and so far above them that rounding cannot make it stop at one of theirs.
 std::optional<std::uint64_t> FlowNetwork::LikelyLevel(const Resource& resource) {
-  if (resource.lower > resource.capacity) return std::nullopt;
+  if (resource.has_room()) return kNone;
+  if (resource.lower > resource.capacity || resource.weight == 0) return std::nullopt;
   const Uint128 left = resource.capacity - resource.lower;
-  const Uint128 most = static_cast<Uint128>(resource.weight) * (resource.greatest_limit + 1);
-  if (left >= most + resource.lower_weight) return kNone;
-  if (resource.weight == 0) return std::nullopt;
   const std::uint64_t level = LevelAt(left, resource.weight);
   if (level < resource.highest || level >= resource.least_limit) return std::nullopt;
   const Uint128 distance = static_cast<Uint128>(level - resource.highest) * resource.weight;
@@ -414,6 +390,12 @@ FlowNetwork::Split FlowNetwork::SplitAt(const Resource& resource, std::uint64_t 
 
 // --- What a resource knows of its flows ---------------------------------------------------------
 
+bool FlowNetwork::Resource::has_room() const {
+  if (lower > capacity) return false;
+  const Uint128 most = static_cast<Uint128>(weight) * (greatest_limit + 1);
+  return capacity - lower >= most + lower_weight;
+}
+
 void FlowNetwork::Resource::Include(const Share& share, std::uint64_t share_weight) {
   if (!holds(share.cap) && is_lower(share.cap)) {
     lower += static_cast<Uint128>(share_weight) * share.cap.rate();
@@ -435,6 +417,21 @@ void FlowNetwork::Resource::Exclude(Cap cap, std::uint64_t share_weight) {
     weight -= share_weight;
     if (holds(cap)) held -= share_weight;
   }
+}
+
+// Exclude and Include of a flow whose rate changes.
+void FlowNetwork::Resource::Move(Cap before, const Share& share, std::uint64_t share_weight) {
+  const bool stays_lower =
+      !holds(before) && is_lower(before) && !holds(share.cap) && is_lower(share.cap);
+  if (!stays_lower) {
+    Exclude(before, share_weight);
+    Include(share, share_weight);
+    return;
+  }
+  // The difference may be negative: sums of unsigned integers wrap back.
+  lower += static_cast<Uint128>(share_weight) * share.cap.rate() -
+           static_cast<Uint128>(share_weight) * before.rate();
+  highest = std::max(highest, share.cap.passes());
 }
 
 void FlowNetwork::Resource::IncludeNone(std::uint64_t new_mark) {
@@ -470,17 +467,29 @@ void FlowNetwork::Release(std::uint32_t index) {
   if (resource.mark != level) Recount(resource, resource.mark);
 }
 
-// Holds the flows of the resource that would pass `level`.
+// Holds the flows of the resource that would pass `level`, and takes those that it holds there.
 void FlowNetwork::Hold(std::uint32_t index, std::uint64_t level) {
   Resource& resource = resources_[index];
-  resource.level = level;
-  resource.IncludeNone(level);
+  const std::uint64_t before = std::exchange(resource.level, level);
+  const std::uint64_t await = level > before ? before : kNone;
+  // Most often the lower flows stay the lower ones, and it holds all others.
+  const bool as_before = resource.highest <= level && level < resource.least_limit;
   for (const Active& active : resource.active) {
     const Share& share = shares_[active.bundle];
-    if (share.cap.passes() > level && !resource.holds(share.cap)) {
+    if (resource.holds(share.cap)) {
+      // As before, by it or by another.
+    } else if (share.cap == Cap::Held(before)) {
+      const bool limited = share.limit <= level;
+      Change(active, limited ? Cap::Limit(share.limit) : Cap::Held(level), await);
+    } else if (share.cap.passes() > level) {
       Change(active, Cap::Held(level), kNone);
     }
-    resource.Include(share, active.weight);
+  }
+  if (as_before) {
+    resource.mark = level;
+    resource.held = resource.weight;
+  } else {
+    Recount(resource, level);
   }
 }
 
@@ -494,10 +503,8 @@ void FlowNetwork::Change(const Active& active, Cap cap, std::uint64_t await) {
   for (const Hop& hop : hops(bundles_[index])) {
     Resource& other = resources_[hop.resource];
     if (&hop == &hops_[active.hop] || !other.counts()) continue;
-    const std::uint64_t weight = other.active[hop.position].weight;
-    other.Exclude(before, weight);
-    other.Include(share, weight);
-    Await(hop.resource, std::min(other.level, await));
+    other.Move(before, share, other.active[hop.position].weight);
+    if (!other.idle()) Await(hop.resource, std::min(other.level, await));
   }
 }
 

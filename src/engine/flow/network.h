@@ -18,6 +18,7 @@ struct FlowHop {
 
   std::uint32_t resource = 0;
   std::uint64_t weight = kOne;
+  bool operator==(const FlowHop&) const = default;
 };
 
 // Payload rate in units of 2^-10 bit/s, so that a 100,000th share of a link keeps ten digits.
@@ -60,9 +61,10 @@ struct FlowRate {
 // rates of the flows on a resource give its level, the levels of its resources give a flow its
 // rate, and a solve need only follow what changes: see Solve.
 //
-// Flows of the same hops and limit have the same rate at every instant, so they are one bundle: it
-// has a rate, and knows how much each of its flows would have moved had they all been in it from
-// its beginning. A flow ends when that has grown by its own work since it joined.
+// Flows of the same hops and limit have the same rate at every instant. Those whose hops stand at
+// one place in memory (HopLists) are one bundle: it has a rate, and knows how much each of its
+// flows would have moved had they all been in it from its beginning. A flow ends when that has
+// grown by its own work since it joined.
 class FlowNetwork {
  public:
   explicit FlowNetwork(std::span<const Rate> capacities);
@@ -72,7 +74,8 @@ class FlowNetwork {
 
   // A flow of `owner` begins to move `bytes` at `now`, `surplus` of it already done (FluidTime).
   // Returns its bundle, which is the same as long as it has flows. REQUIRES: bytes > 0, `limit` is
-  // at most its lone rate, and now is not before any earlier call. Call Solve before time moves on.
+  // at most its lone rate, and now is not before any earlier call; as long as it moves, no other
+  // hops stand where its hops do. Call Solve before time moves on.
   std::uint32_t Start(std::uint32_t owner, std::span<const FlowHop> hops, FlowRate limit,
                       Bytes bytes, Time now, std::uint64_t surplus = 0);
   // When the next active flow ends, as far as rates are solved; Time::Max(): none does.
@@ -137,6 +140,7 @@ class FlowNetwork {
     Uint128 moved = 0;  // by each flow until `settled`, in rate units x picoseconds
     Time settled;
     std::vector<Flow> flows;  // a heap, the next to end first
+    const FlowHop* path = nullptr;
     std::uint32_t first_hop = 0;
     std::uint32_t hop_count = 0;
     std::uint32_t hash = 0;
@@ -178,8 +182,13 @@ class FlowNetwork {
     [[nodiscard]] bool counts() const { return contended || level != kNone; }
     [[nodiscard]] bool holds(Cap cap) const { return cap == Cap::Held(level); }
     [[nodiscard]] bool is_lower(Cap cap) const { return cap.is_held() || cap.rate() <= mark; }
+    // Whether all its flows may have what they want.
+    [[nodiscard]] bool has_room() const;
+    // It holds none, nor needs to.
+    [[nodiscard]] bool idle() const { return level == kNone && has_room(); }
     void Include(const Share& share, std::uint64_t share_weight);
     void Exclude(Cap cap, std::uint64_t share_weight);
+    void Move(Cap before, const Share& share, std::uint64_t share_weight);
     void IncludeNone(std::uint64_t new_mark);
   };
   // A resource whose level is to be found, which is not below `level`.
@@ -206,8 +215,6 @@ class FlowNetwork {
   void MarkDirty(std::uint32_t resource);
   void Await(std::uint32_t resource, std::uint64_t level);
   std::uint64_t Examine(std::uint32_t index, std::uint64_t at_least);
-  void AwaitKnown(std::uint32_t index, std::uint64_t level);
-  void Queue(std::uint32_t index, std::uint64_t level);
   [[nodiscard]] std::uint64_t LevelOf(Resource& resource, std::uint64_t at_least);
   [[nodiscard]] static std::optional<std::uint64_t> LikelyLevel(const Resource& resource);
   void Recount(Resource& resource, std::uint64_t mark);
@@ -237,7 +244,7 @@ class FlowNetwork {
   std::vector<std::uint32_t> changed_;  // bundles whose next end is to be found by Solve
   std::uint64_t solves_ = 0;
   Time now_;
-  std::vector<Pending> pending_;  // of a solve: a heap
+  std::vector<std::uint32_t> pending_;  // of a solve: first in, first out
 };
 
 }  // namespace trunkline

@@ -19,6 +19,7 @@ namespace trunkline {
 namespace {
 
 constexpr std::uint32_t kNone = ProgramShape::kNoSlot;
+constexpr Rate kUnlimited = Rate::BitsPerSecond(INT64_MAX);
 
 template <typename T>
 std::uint32_t SlotOf(std::vector<T>& slots, const T& value) {
@@ -97,6 +98,7 @@ class Builder {
   };
 
   std::uint32_t IndexOf(ResourceId resource);
+  FlowHop HopOn(const Hop& hop, std::int64_t payload);
   void CollectRanks();
   void UsePort(std::uint32_t communicator, std::uint32_t program, std::uint32_t port);
   std::uint32_t CommunicatorOf(RankId rank, const ProgramShape::Port& port);
@@ -116,6 +118,9 @@ class Builder {
   const TaskGraph& graph_;
   const Fabric& fabric_;
   RouteFinder routes_;
+  Manner last_manner_;  // of the connection found last, and of its route …
+  HopClass hop_class_ = HopClass::kNetwork;
+  FlowRate lone_but_for_last_;
   FlowProblem problem_;
   std::optional<Rotation> rotation_;
   // By number of a resource: how many images of a connection cross it for each hop on any of the
@@ -277,6 +282,8 @@ Result<std::uint32_t> Builder::PatternOf(const std::vector<std::uint32_t>& colle
   }
   const std::uint32_t members = layouts_[layout]->size();
   pattern.period = rotation_ ? rotation_->period : members;
+  pattern.complete = pattern.pairs.size() ==
+                     std::size_t{pattern.period} * (members - 1) * pattern.channels;
   pattern.first_outbound.assign(members + 1, 0);
   pattern.first_inbound.assign(members + 1, 0);
   for (std::uint32_t i = 0; i < pattern.pairs.size(); ++i) {
@@ -324,6 +331,12 @@ Result<void> Builder::FindPatterns() {
   return {};
 }
 
+FlowHop Builder::HopOn(const Hop& hop, std::int64_t payload) {
+  const double weight = hop.weight * 128 / static_cast<double>(payload);
+  return {IndexOf(hop.resource),
+          static_cast<std::uint64_t>(weight * static_cast<double>(FlowHop::kOne))};
+}
+
 Result<void> Builder::Connect(RankId source, RankId destination, const Manner& manner,
                               std::uint64_t flow) {
   const auto found =
@@ -336,20 +349,30 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
   connection.first_hop = static_cast<std::uint32_t>(problem_.hops.size());
   connection.hop_count = static_cast<std::uint32_t>(route.hops.size());
   const std::int64_t payload = PayloadPer128(manner.protocol);
-  for (const Hop& hop : route.hops) {
-    const double weight = hop.weight * 128 / static_cast<double>(payload);
-    problem_.hops.push_back(
-        {IndexOf(hop.resource),
-         static_cast<std::uint64_t>(weight * static_cast<double>(FlowHop::kOne))});
+  problem_.hops.resize(connection.first_hop + connection.hop_count);
+  const auto hops = std::span(problem_.hops).last(connection.hop_count);
+  const std::size_t inner = hops.empty() ? 0 : hops.size() - 1;
+  // All hops but the last are often those of the connection before.
+  if (routes_.extends() && manner == last_manner_ && !rotation_) {
+    const std::size_t before = problem_.connections.back().first_hop;
+    std::copy_n(problem_.hops.begin() + static_cast<std::ptrdiff_t>(before), inner,
+                hops.begin());
+  } else {
+    last_manner_ = manner;
+    hop_class_ = HopClassOf(fabric_, route);
+    for (std::size_t i = 0; i < inner; ++i) hops[i] = HopOn(route.hops[i], payload);
+    lone_but_for_last_ = LoneRate(hops.first(inner), problem_.capacities, kUnlimited);
   }
-  const RouteCost cost = CostOf(fabric_, route, input_.transport);
+  for (std::size_t i = inner; i < hops.size(); ++i) hops[i] = HopOn(route.hops[i], payload);
+  const RouteCost cost = CostOf(route, hop_class_, input_.transport);
   const auto limit = static_cast<Int128>(cost.limit.bits_per_second()) * payload / 128;
-  connection.limit = LoneRate(problem_.hops_of(connection), problem_.capacities,
-                              Rate::BitsPerSecond(static_cast<std::int64_t>(limit)));
-  connection.latency =
-      cost.latency + StepLatencyOf(input_.transport, manner, HopClassOf(fabric_, route));
+  connection.limit =
+      std::min(lone_but_for_last_,
+               LoneRate(hops.subspan(inner), problem_.capacities,
+                        Rate::BitsPerSecond(static_cast<std::int64_t>(limit))));
+  connection.latency = cost.latency + StepLatencyOf(input_.transport, manner, hop_class_);
   if (rotation_) {
-    for (FlowHop& hop : std::span(problem_.hops).subspan(connection.first_hop)) {
+    for (FlowHop& hop : hops) {
       hop.weight *= crossings_[hop.resource];
     }
   }
@@ -358,6 +381,11 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
 }
 
 Result<void> Builder::ConnectCommunicators() {
+  std::size_t connections = 0;
+  for (const FlowProblem::Communicator& communicator : problem_.communicators) {
+    connections += problem_.patterns[communicator.pattern].pairs.size();
+  }
+  problem_.connections.reserve(connections);
   for (FlowProblem::Communicator& communicator : problem_.communicators) {
     communicator.first_connection = static_cast<std::uint32_t>(problem_.connections.size());
     for (const Schedule::Pair& pair : problem_.patterns[communicator.pattern].pairs) {
@@ -439,14 +467,15 @@ std::uint32_t Pattern::IndexOf(Participant source, Participant destination,
     wanted.source = source % period;
     wanted.destination = (destination + members() - (source - wanted.source)) % members();
   }
-  const auto first = pairs.begin() + first_outbound[wanted.source];
-  const auto last = pairs.begin() + first_outbound[wanted.source + 1];
   // Where the source has all other members as destinations.
   const std::uint32_t others = wanted.destination - (wanted.destination > wanted.source ? 1 : 0);
-  const std::ptrdiff_t likely = std::ptrdiff_t{others} * channels + channel;
-  if (likely < last - first && first[likely] == wanted) {
-    return static_cast<std::uint32_t>(first - pairs.begin() + likely);
+  const std::uint64_t likely =
+      first_outbound[wanted.source] + std::uint64_t{others} * channels + channel;
+  if (complete || (likely < pairs.size() && pairs[likely] == wanted)) {
+    return static_cast<std::uint32_t>(likely);
   }
+  const auto first = pairs.begin() + first_outbound[wanted.source];
+  const auto last = pairs.begin() + first_outbound[wanted.source + 1];
   const auto found = std::lower_bound(first, last, wanted);
   TL_CHECK(found != last && *found == wanted, "an op names a pair that pairs() omits", source,
            destination, channel);

@@ -34,6 +34,7 @@ struct Pattern {
   std::vector<std::uint32_t> first_inbound;   // by member, into inbound; one more at the end
   std::uint32_t channels = 1;
   std::uint32_t period = 0;  // members; fewer where a rotation takes the first ones to the others
+  bool complete = false;     // pairs are all there can be
 
   [[nodiscard]] std::uint32_t members() const {
     return static_cast<std::uint32_t>(first_outbound.size() - 1);

@@ -2,92 +2,153 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 namespace trunkline {
 namespace {
 
-// For each resource: the sum over programs of what their most demanding round asks for.
+// The most puts, and the most waits, of one round: of a program, or of all channels of a member.
+struct RoundSize {
+  std::uint64_t puts = 0;
+  std::uint64_t waits = 0;
+};
+
+RoundSize LargestRound(const Schedule& schedule, Participant position, std::uint32_t channel) {
+  RoundSize round;
+  RoundSize largest;
+  const auto end_round = [&] {
+    largest.puts = std::max(largest.puts, round.puts);
+    largest.waits = std::max(largest.waits, round.waits);
+    round = {};
+  };
+  std::array<Op, 32> block;
+  const std::uint64_t count = schedule.op_count(position, channel);
+  for (std::uint64_t first = 0; first < count; first += block.size()) {
+    const auto ops = std::span(block).first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), count - first)));
+    schedule.ops(position, channel, first, ops);
+    for (const Op& op : ops) {
+      const bool waits = op.kind == OpKind::kWait;
+      const bool puts = op.kind == OpKind::kPut || op.kind == OpKind::kSignal;
+      if (op.peer == position || !(waits || puts)) continue;
+      if (puts && round.waits > 0) end_round();
+      ++(waits ? round.waits : round.puts);
+    }
+  }
+  end_round();
+  return largest;
+}
+
+// Reads one program of each class.
+class RoundReader {
+ public:
+  RoundSize Of(const Schedule& schedule, Participant position) {
+    const auto member_class = schedule.rotates() ? 0 : schedule.program_class(position);
+    if (!member_class) return Read(schedule, position);
+    const auto [known, is_new] = known_.try_emplace({&schedule, *member_class});
+    if (is_new) known->second = Read(schedule, position);
+    return known->second;
+  }
+
+ private:
+  static RoundSize Read(const Schedule& schedule, Participant position) {
+    RoundSize sum;
+    for (std::uint32_t channel = 0; channel < schedule.channels(); ++channel) {
+      const RoundSize size = LargestRound(schedule, position, channel);
+      sum.puts += size.puts;
+      sum.waits += size.waits;
+    }
+    return sum;
+  }
+
+  std::map<std::pair<const Schedule*, std::uint32_t>, RoundSize> known_;
+};
+
+// For each resource: the sum over members of what their rounds can ask for at most.
 class Peaks {
  public:
   Peaks(const FlowProblem& problem, std::vector<char> watched)
       : problem_(problem),
         watched_(std::move(watched)),
-        round_(watched_.size(), 0),
-        peak_(round_),
-        total_(round_) {}
+        of_use_(watched_.size()),
+        peak_(watched_.size(), 0),
+        total_(peak_) {}
 
+  // A connection of the member's next use.
   void Add(const Connection& connection) {
     for (const FlowHop& hop : problem_.hops_of(connection)) {
       if (!watched_[hop.resource]) continue;
-      if (round_[hop.resource] == 0) in_round_.push_back(hop.resource);
-      round_[hop.resource] += static_cast<Uint128>(hop.weight) * connection.limit.units;
+      const Uint128 amount = static_cast<Uint128>(hop.weight) * connection.limit.units;
+      if (amount == 0) continue;
+      Demand& demand = of_use_[hop.resource];
+      if (demand.sum == 0) used_.push_back(hop.resource);
+      demand.sum += amount;
+      demand.most = std::max(demand.most, amount);
     }
   }
-  void EndRound() {
-    for (const std::uint32_t resource : in_round_) {
-      if (peak_[resource] == 0) in_program_.push_back(resource);
-      peak_[resource] = std::max(peak_[resource], round_[resource]);
-      round_[resource] = 0;
+  // A round has so many messages at most.
+  void EndUse(std::uint64_t messages) {
+    for (const std::uint32_t resource : used_) {
+      const Demand demand = std::exchange(of_use_[resource], {});
+      const Uint128 most =
+          demand.sum / demand.most < messages ? demand.sum : demand.most * messages;
+      if (peak_[resource] == 0) of_member_.push_back(resource);
+      peak_[resource] = std::max(peak_[resource], most);
     }
-    in_round_.clear();
+    used_.clear();
   }
-  void EndProgram() {
-    EndRound();
-    for (const std::uint32_t resource : in_program_) {
-      total_[resource] += peak_[resource];
-      peak_[resource] = 0;
+  void EndMember() {
+    for (const std::uint32_t resource : of_member_) {
+      total_[resource] += std::exchange(peak_[resource], 0);
     }
-    in_program_.clear();
+    of_member_.clear();
   }
-  // Once all programs have ended.
+  // Once all members have ended.
   [[nodiscard]] bool Fits(std::uint32_t resource, Uint128 capacity) const {
     return watched_[resource] != 0 && total_[resource] <= capacity;
   }
 
  private:
+  struct Demand {
+    Uint128 sum = 0;   // of the connections
+    Uint128 most = 0;  // of one of them
+  };
+
   const FlowProblem& problem_;
   std::vector<char> watched_;   // by resource
-  std::vector<Uint128> round_;  // by resource: of the current round …
-  std::vector<std::uint32_t> in_round_;
-  std::vector<Uint128> peak_;  // … of the current program
-  std::vector<std::uint32_t> in_program_;
+  std::vector<Demand> of_use_;  // by resource: of the current use …
+  std::vector<std::uint32_t> used_;
+  std::vector<Uint128> peak_;  // … of the current member
+  std::vector<std::uint32_t> of_member_;
   std::vector<Uint128> total_;
 };
 
-// What a member puts and awaits on one channel, one collective after the other.
-void AddProgram(const FlowProblem& problem, const FlowProblem::Communicator& communicator,
-                Participant position, std::uint32_t channel, Peaks& put, Peaks& awaited) {
+// What a member puts and awaits, one collective after the other.
+void AddMember(const FlowProblem& problem, const FlowProblem::Communicator& communicator,
+               Participant position, RoundReader& rounds, Peaks& put, Peaks& awaited) {
   const Pattern& pattern = problem.patterns[communicator.pattern];
-  std::array<Op, 32> block;
+  const auto connection = [&](std::uint32_t pair) -> const Connection& {
+    return problem.connections[communicator.first_connection + pair];
+  };
   for (const Pattern::Use& use : pattern.uses) {
-    if (channel >= use.schedule->channels()) continue;
-    const std::uint64_t count = use.schedule->op_count(position, channel);
-    bool waited = false;
-    for (std::uint64_t first = 0; first < count; first += block.size()) {
-      const auto ops = std::span(block).first(
-          static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), count - first)));
-      use.schedule->ops(position, channel, first, ops);
-      for (const Op& op : ops) {
-        const bool waits = op.kind == OpKind::kWait;
-        const bool puts = op.kind == OpKind::kPut || op.kind == OpKind::kSignal;
-        if (op.peer == position || !(waits || puts)) continue;
-        if (puts && waited) {
-          put.EndRound();
-          awaited.EndRound();
-        }
-        waited = waits;
-        const std::uint32_t pair = waits ? pattern.IndexOf(op.peer, position, channel)
-                                         : pattern.IndexOf(position, op.peer, channel);
-        const Connection& connection = problem.connections[communicator.first_connection + pair];
-        (waits ? awaited : put).Add(connection);
+    const RoundSize round = rounds.Of(*use.schedule, position);
+    for (std::uint32_t pair = pattern.first_outbound[position];
+         pair < pattern.first_outbound[position + 1]; ++pair) {
+      if (use.HasPair(pair)) put.Add(connection(pair));
+    }
+    put.EndUse(round.puts);
+    // In a rotation, also what goes to its images from the first members.
+    for (Participant image = position; image < pattern.members(); image += pattern.period) {
+      for (std::uint32_t i = pattern.first_inbound[image]; i < pattern.first_inbound[image + 1];
+           ++i) {
+        if (use.HasPair(pattern.inbound[i])) awaited.Add(connection(pattern.inbound[i]));
       }
     }
-    put.EndRound();
-    awaited.EndRound();
+    awaited.EndUse(round.waits);
   }
-  put.EndProgram();
-  awaited.EndProgram();
+  put.EndMember();
+  awaited.EndMember();
 }
 
 }  // namespace
@@ -104,14 +165,13 @@ void UnmarkUnfilledByRounds(const FlowProblem& problem, std::span<const Uint128>
     for (std::size_t i = 0; i < binds.size(); ++i) watched[i] &= near[i];
     return watched;
   };
+  RoundReader rounds;
   Peaks put(problem, those(near_source));
   Peaks awaited(problem, those(near_destination));
   for (const FlowProblem::Communicator& communicator : problem.communicators) {
     const Pattern& pattern = problem.patterns[communicator.pattern];
     for (Participant position = 0; position < pattern.period; ++position) {
-      for (std::uint32_t channel = 0; channel < pattern.channels; ++channel) {
-        AddProgram(problem, communicator, position, channel, put, awaited);
-      }
+      AddMember(problem, communicator, position, rounds, put, awaited);
     }
   }
   for (std::uint32_t i = 0; i < binds.size(); ++i) {

@@ -104,7 +104,7 @@ void FlowTrafficRun::Post(std::uint32_t index, Time now) {
   }
   RouteCost cost{route->limit, route->latency};
   if (options_.transport != nullptr) {
-    cost = CostOf(router_.fabric(), *route, *options_.transport);
+    cost = CostOf(*route, HopClassOf(router_.fabric(), *route), *options_.transport);
     cost.latency += options_.transport->message_overhead;
   }
   if (flow.read) cost.latency += route->latency;  // the request's way
