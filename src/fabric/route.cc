@@ -142,8 +142,8 @@ bool RouteFinder::Join(DeviceId src, DeviceId dst) {
   const Hop hop = tables.HopOf(*last);
   route_.hops.back() = hop;
   route_.latency = latency_ + tables.LatencyOf(*last, dst);
-  route_.limit = Rate::BitsPerSecond(
-      static_cast<std::int64_t>(std::min(limit_, tables.LimitOf(hop))));
+  route_.limit =
+      Rate::BitsPerSecond(static_cast<std::int64_t>(std::min(limit_, tables.LimitOf(hop))));
   return true;
 }
 

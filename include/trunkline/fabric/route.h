@@ -169,8 +169,8 @@ class Router {
   std::shared_ptr<const Tables> tables_;
 };
 
-// Finds many routes: Router::FindRoute without an allocation each, and without a walk where the only
-// path has been walked before but for its ends.
+// Finds many routes: Router::FindRoute without an allocation each, and without a walk where the
+// only path has been walked before but for its ends.
 class RouteFinder {
  public:
   // REQUIRES: `router` outlives the finder.

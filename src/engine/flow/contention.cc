@@ -71,9 +71,9 @@ std::vector<char> FindTurns(const ProgramShape& shape, const Program& program) {
   return ordered;
 }
 
-// For each resource: whether the sum over the ranks of what their slots ask for while they run, each
-// in its most demanding use, and of those that take turns the most demanding one, is more than it
-// has.
+// For each resource: whether the sum over the ranks of what their slots ask for while they run,
+// each in its most demanding use, and of those that take turns the most demanding one, is more than
+// it has.
 class DemandFinder {
  public:
   DemandFinder(const FlowProblem& problem, std::span<const Uint128> capacities)

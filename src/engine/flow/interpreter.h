@@ -261,9 +261,9 @@ class Interpreter {
 
   TransferModel model_;
   bool rendezvous_;
-  std::vector<State> states_;         // by connection
-  std::vector<Traffic> traffic_;      // by connection
-  std::vector<LoneTransfer> lone_;    // by connection, the last one; empty: none so far
+  std::vector<State> states_;       // by connection
+  std::vector<Traffic> traffic_;    // by connection
+  std::vector<LoneTransfer> lone_;  // by connection, the last one; empty: none so far
   std::vector<Program> programs_;
   std::vector<std::uint32_t> ready_;
   std::vector<Finished> finished_;

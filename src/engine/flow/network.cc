@@ -81,8 +81,8 @@ FlowNetwork::FlowNetwork(std::span<const Rate> capacities) : resources_(capaciti
 // --- Flows that come and go ---------------------------------------------------------------------
 
 std::uint32_t FlowNetwork::BundleOf(std::span<const FlowHop> path, FlowRate limit) {
-  std::uint64_t hash = (reinterpret_cast<std::uintptr_t>(path.data()) ^ (limit.units << 20)) *
-                       0x9E3779B97F4A7C15U;
+  std::uint64_t hash =
+      (reinterpret_cast<std::uintptr_t>(path.data()) ^ (limit.units << 20)) * 0x9E3779B97F4A7C15U;
   hash ^= hash >> 32;
   if (buckets_.size() <= bundles_.size()) Rehash();
   std::uint32_t& first = buckets_[hash & (buckets_.size() - 1)];

@@ -282,8 +282,8 @@ Result<std::uint32_t> Builder::PatternOf(const std::vector<std::uint32_t>& colle
   }
   const std::uint32_t members = layouts_[layout]->size();
   pattern.period = rotation_ ? rotation_->period : members;
-  pattern.complete = pattern.pairs.size() ==
-                     std::size_t{pattern.period} * (members - 1) * pattern.channels;
+  pattern.complete =
+      pattern.pairs.size() == std::size_t{pattern.period} * (members - 1) * pattern.channels;
   pattern.first_outbound.assign(members + 1, 0);
   pattern.first_inbound.assign(members + 1, 0);
   for (std::uint32_t i = 0; i < pattern.pairs.size(); ++i) {
@@ -355,8 +355,7 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
   // All hops but the last are often those of the connection before.
   if (routes_.extends() && manner == last_manner_ && !rotation_) {
     const std::size_t before = problem_.connections.back().first_hop;
-    std::copy_n(problem_.hops.begin() + static_cast<std::ptrdiff_t>(before), inner,
-                hops.begin());
+    std::copy_n(problem_.hops.begin() + static_cast<std::ptrdiff_t>(before), inner, hops.begin());
   } else {
     last_manner_ = manner;
     hop_class_ = HopClassOf(fabric_, route);
@@ -367,9 +366,8 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
   const RouteCost cost = CostOf(route, hop_class_, input_.transport);
   const auto limit = static_cast<Int128>(cost.limit.bits_per_second()) * payload / 128;
   connection.limit =
-      std::min(lone_but_for_last_,
-               LoneRate(hops.subspan(inner), problem_.capacities,
-                        Rate::BitsPerSecond(static_cast<std::int64_t>(limit))));
+      std::min(lone_but_for_last_, LoneRate(hops.subspan(inner), problem_.capacities,
+                                            Rate::BitsPerSecond(static_cast<std::int64_t>(limit))));
   connection.latency = cost.latency + StepLatencyOf(input_.transport, manner, hop_class_);
   if (rotation_) {
     for (FlowHop& hop : hops) {
