@@ -9,12 +9,11 @@
 namespace trunkline {
 namespace {
 
-constexpr std::size_t kStep = 2 << 20;  // bytes that are taken at once: a huge page but at first,
-                                        // since to clear one costs more than a small run
+constexpr std::size_t kStep = 2 << 20;  // bytes that are taken at once: a huge page
 
 }  // namespace
 
-PacketPool::PacketPool() {
+PacketPool::PacketPool(bool many) : many_(many) {
   // 268 million packets, or as many as a limit on addresses leaves room for.
   reserved_bytes_ = std::size_t{16} << 30;
   do {
@@ -38,7 +37,7 @@ std::uint32_t PacketPool::Grow() {
                                                  static_cast<std::byte*>(reserved_));
     TL_CHECK(before + kStep <= reserved_bytes_, "too many packets at once", count_);
     TL_CHECK(mprotect(step, kStep, PROT_READ | PROT_WRITE) == 0, "no memory for packets", count_);
-    if (count_ != 0) madvise(step, kStep, MADV_HUGEPAGE);
+    if (many_ || count_ != 0) madvise(step, kStep, MADV_HUGEPAGE);
   }
   std::construct_at(&packets_[count_]);
   return count_++;

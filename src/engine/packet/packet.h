@@ -57,7 +57,9 @@ class PacketPool {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  PacketPool();
+  // `many`: to be held in huge pages from the beginning, though to clear one costs more than a
+  // small run.
+  explicit PacketPool(bool many = false);
   ~PacketPool();
   PacketPool(const PacketPool&) = delete;
   PacketPool& operator=(const PacketPool&) = delete;
@@ -88,6 +90,7 @@ class PacketPool {
   std::uint32_t count_ = 0;  // of packets that have ever been taken
   std::uint32_t free_ = kNone;
   std::uint64_t in_use_ = 0;
+  bool many_;
   void* reserved_ = nullptr;
   std::size_t reserved_bytes_ = 0;
 };

@@ -380,7 +380,8 @@ Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& ro
   }
   view.hops = static_cast<std::uint32_t>(links.size());
   view.line_rate = plant.details[sender.link].wire.rate();
-  sender.control.rate = static_cast<double>(view.line_rate.bits_per_second());
+  sender.line_rate = static_cast<double>(view.line_rate.bits_per_second());
+  sender.control.rate = sender.line_rate;
   sender.control.window = INT64_MAX;
   if (const auto& sockets = plant.transport.sockets) {
     plant.send_sockets[index].core = NextCore(plant, links.front());
@@ -477,7 +478,7 @@ Time RequestTime(const Plant& plant, std::span<const std::uint32_t> links) {
 QueueShape ShapeOf(const Plant& plant) {
   // Events a bucket when every port is busy: few make sorting cheap, more leave time to fetch what
   // the next ones touch.
-  const double events_per_bucket = plant.large() ? 48 : 12;
+  const double events_per_bucket = plant.large() ? 96 : 12;
   const auto frame =
       static_cast<std::uint32_t>((plant.transport.mtu + plant.transport.packet_overhead).count());
   double rate = 0;  // events a picosecond

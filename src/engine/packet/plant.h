@@ -144,6 +144,15 @@ struct Lane {
   bool starved = false;     // a packet waits for room
   std::uint32_t first = 0;  // of the returns that are not counted yet
   std::vector<Return> returns;
+
+  // What has come back by `now` is available.
+  void Count(std::int64_t now) {
+    while (first < returns.size() && returns[first].time <= now)
+      available += returns[first++].bytes;
+    if (first != returns.size()) return;
+    returns.clear();
+    first = 0;
+  }
 };
 
 // The sender's half of a queue pair.
@@ -176,6 +185,7 @@ struct Sender {
   bool failed = false;  // retries are exceeded
   bool raw = false;     // no congestion control holds it back
   std::uint8_t retries = 0;
+  double line_rate = 0;  // of its port, bits per second
   FlowControl control;
 };
 

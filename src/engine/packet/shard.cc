@@ -98,10 +98,11 @@ inline void Shard<Queue, kFused>::PrefetchPacket(const PacketEvent& event) const
 template <typename Queue, bool kFused>
 inline void Shard<Queue, kFused>::PrefetchPath(const PacketEvent& event) const {
   if (event.kind() != PacketEventKind::kArrival) return;
-  if (paths_stay_) return;
+  if (paths_stay_ && !guided_) return;
   const Packet& packet = packets_[event.payload()];
   if (source_routed_) {
     __builtin_prefetch(plant_.path_links.data() + packet.path + packet.hop);
+    if (guided_) __builtin_prefetch(plant_.path_channels.data() + packet.path + packet.hop);
   } else {
     __builtin_prefetch(&(*destinations_)[packet.queue_pair]);
   }
@@ -127,6 +128,7 @@ std::uint32_t Shard<Queue, kFused>::PrefetchPorts(const PacketEvent& event) {
     return kNoIndex;
   }
   if (ingress_ != nullptr) __builtin_prefetch(&ingress_[QueueOf(link, packet.traffic_class)], 1);
+  if (credits_) __builtin_prefetch(&plant_.lanes[QueueOf(link, packet.traffic_class)], 1);
   __builtin_prefetch(&switches_[at], 1);
   if (packet.kind >= PacketKind::kPause || plant_.forwarding >= Forwarding::kAdaptive) {
     return kNoIndex;
@@ -136,6 +138,7 @@ std::uint32_t Shard<Queue, kFused>::PrefetchPorts(const PacketEvent& event) {
   if (out == kNoIndex) return kNoIndex;
   if (!faulty_) packet.next = out;
   __builtin_prefetch(&ports_[out], 1);
+  if (credits_) __builtin_prefetch(&plant_.lanes[QueueOf(out, packet.traffic_class)], 1);
   if ((due_[out] & kDue) != 0) __builtin_prefetch(&queues_[QueueOf(out, packet.traffic_class)], 1);
   return out;
 }
@@ -151,13 +154,26 @@ inline void Shard<Queue, kFused>::PrefetchFirst(std::uint32_t link) const {
     packets_.Prefetch(queues_[QueueOf(link, 0)].head);
   } else if (port.nic != kNoIndex) {
     const Nic& nic = plant_.nics[port.nic];
-    if (!nic.paced.empty()) __builtin_prefetch(nic.paced.data(), 1);
+    // A heap is gone through from its first to one of its last.
+    constexpr std::size_t kALine = 64 / sizeof(Nic::Paced);
+    const std::size_t most = std::min<std::size_t>(nic.paced.size(), 8 * kALine);
+    for (std::size_t i = 0; i < most; i += kALine) __builtin_prefetch(&nic.paced[i], 1);
     const std::uint32_t last = nic.rings[0];
     if (last == kNoIndex) return;
     const auto* const sender = reinterpret_cast<const std::byte*>(&plant_.senders[last]);
     for (std::size_t i = 0; i < sizeof(Sender); i += 64) __builtin_prefetch(sender + i, 1);
     __builtin_prefetch(&plant_.paths[last]);
   }
+}
+
+// … where credits that come back are noted …
+template <typename Queue, bool kFused>
+inline void Shard<Queue, kFused>::PrefetchReturns(const PacketEvent& event) const {
+  if (event.kind() != PacketEventKind::kArrival) return;
+  const Packet& packet = packets_[event.payload()];
+  const Lane& lane = plant_.lanes[QueueOf(event.entity(), packet.traffic_class)];
+  __builtin_prefetch(lane.returns.data() + lane.first, 1);
+  __builtin_prefetch(lane.returns.data() + lane.returns.size(), 1);
 }
 
 // `next` is the event to be handled, `end` the end of its bucket.
@@ -174,6 +190,7 @@ inline void Shard<Queue, kFused>::Prefetch(const PacketEvent* next, const Packet
   }
   const std::uint32_t out = outs_[(place + kFirst) % outs_.size()];
   if (out != kNoIndex) PrefetchFirst(out);
+  if (credits_) PrefetchReturns(next[kFirst]);
   if (left <= kPorts) return;
   outs_[(place + kPorts) % outs_.size()] = PrefetchPorts(next[kPorts]);
   if (left <= kPaths) return;

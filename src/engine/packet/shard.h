@@ -43,6 +43,7 @@ class Shard {
         zoned_(kFused && plant.zones.count > 1),
         due_in_zone_(zoned_ ? plant.zones.count : 0),
         queue_(bucket, horizon, kFused ? plant.zones.count : 1),
+        packets_(plant.large()),
         ports_(plant.ports.data()),
         queues_(plant.queues.data()),
         ingress_(plant.ingress.data()),
@@ -165,18 +166,19 @@ class Shard {
 
   [[gnu::always_inline]] void Handle(const PacketEvent& event);
   void HandleOther(const PacketEvent& event);
-  void BeginBucket()
-    requires kFused;
   void Prefetch(const PacketEvent* next, const PacketEvent* end)
     requires kFused;
   void PrefetchBucket(std::span<const PacketEvent> bucket)
     requires kFused;
   void PrefetchZone()
     requires kFused;
+  void BeginBucket()
+    requires kFused;
   // Always inlined: g++ takes a function that only prefetches for one without effect, and drops
   // calls.
   [[gnu::always_inline]] void PrefetchPacket(const PacketEvent& event) const;
   [[gnu::always_inline]] void PrefetchPath(const PacketEvent& event) const;
+  [[gnu::always_inline]] void PrefetchReturns(const PacketEvent& event) const;
   [[gnu::always_inline]] void PrefetchFirst(std::uint32_t link) const;
   std::uint32_t PrefetchPorts(const PacketEvent& event);
 

@@ -206,15 +206,9 @@ void Shard<Queue, kFused>::ReleasePaused(Switch& at, Ingress& ingress, const Cha
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::TakeCredit(std::uint32_t link, std::uint32_t traffic_class,
                                       std::uint32_t wire) {
-  Lane& lane = plant_.lanes[plant_.QueueOf(link, traffic_class)];
-  while (lane.first < lane.returns.size() && lane.returns[lane.first].time <= now_) {
-    lane.available += lane.returns[lane.first++].bytes;
-  }
-  if (lane.first == lane.returns.size()) {
-    lane.returns.clear();
-    lane.first = 0;
-  }
+  Lane& lane = plant_.lanes[QueueOf(link, traffic_class)];
   const std::uint32_t wanted = Credits(wire);
+  if (lane.available < wanted) lane.Count(now_);
   if (lane.available >= wanted) {
     lane.available -= wanted;
     lane.starved = false;
@@ -243,7 +237,8 @@ void Shard<Queue, kFused>::ReturnCredit(const Packet& packet, std::uint32_t link
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::NoteReturn(std::uint32_t link, std::uint32_t traffic_class,
                                       std::uint32_t bytes, std::int64_t known) {
-  Lane& lane = plant_.lanes[plant_.QueueOf(link, traffic_class)];
+  Lane& lane = plant_.lanes[QueueOf(link, traffic_class)];
+  lane.Count(now_);  // while its returns are in cache
   if (lane.first > 64 && lane.first * 2 > lane.returns.size()) {
     lane.returns.erase(lane.returns.begin(), lane.returns.begin() + lane.first);
     lane.first = 0;

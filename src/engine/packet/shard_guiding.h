@@ -36,7 +36,8 @@ void Shard<Queue, kFused>::MoveTo(Packet& packet, std::uint32_t channel) {
 template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::GuideByPath(Packet& packet, std::uint32_t at) {
   const bool backward = (packet.flags & Packet::kBackward) != 0;
-  const std::uint32_t link = PeekNextLink(packet, at);
+  const std::uint32_t link =
+      packet.next != PacketPool::kNone ? packet.next : PeekNextLink(packet, at);
   const std::uint8_t channels =
       plant_.path_channels[packet.path + packet.hop - (backward ? 1U : 0U)];
   packet.hop = static_cast<std::uint8_t>(backward ? packet.hop - 1 : packet.hop + 1);

@@ -335,8 +335,7 @@ void Shard<Queue, kFused>::Send(std::uint32_t index, std::uint32_t link, const F
   Transmit(link, id);
   const Port& port = ports_[link];
   if (frame.last && !frame.again) Notify(Notice::Kind::kSent, index, port.busy_until);
-  const double line = static_cast<double>(plant_.paths[index].line_rate.bits_per_second());
-  if (sender.control.rate < line) {
+  if (sender.control.rate < sender.line_rate) {
     sender.pace_from = now_ + overhead;
     sender.pace_wire = wire;
     Pace(sender);
