@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "report/traffic_json.h"
+
 namespace trunkline {
 namespace {
 
@@ -93,7 +95,15 @@ std::vector<std::string> JobsFindings(const JobsResult& jobs) {
         "{} links are shared; shares are of what each sends over the link when it runs alone",
         Grouped(static_cast<double>(jobs.shared_total))));
   }
+  const auto time = [](double seconds) { return Humanize(Time::FromSeconds(seconds)); };
   for (const JobResult& job : jobs.jobs) {
+    if (job.together && job.together->fct_s.count > 0) {
+      const Percentiles& alone = job.alone.fct_s;
+      const Percentiles& together = job.together->fct_s;
+      findings.push_back(fmt::format(
+          "messages of '{}' arrive after {} on average ({} in 99 %), alone after {} ({})", job.name,
+          time(together.mean), time(together.p99), time(alone.mean), time(alone.p99)));
+    }
     if (!job.fits_memory) {
       findings.push_back(fmt::format("'{}' does not fit the memory of its GPUs", job.name));
     }
@@ -134,6 +144,7 @@ void WriteTimes(JsonWriter& json, const JobTimes& times) {
   json.Field("bubble_s", times.bubble);
   json.Field("other_s", times.other);
   json.Field("critical_rank", static_cast<std::uint64_t>(Index(times.critical_rank)));
+  WritePercentiles(json, "fct_s", times.fct_s);
   json.EndObject();
 }
 

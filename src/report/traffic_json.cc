@@ -3,7 +3,6 @@
 #include "trunkline/scenario/traffic_result.h"
 
 namespace trunkline {
-namespace {
 
 void WritePercentiles(JsonWriter& json, const char* key, const Percentiles& values) {
   json.Key(key);
@@ -19,6 +18,8 @@ void WritePercentiles(JsonWriter& json, const char* key, const Percentiles& valu
     json.Field("max", values.max);
   });
 }
+
+namespace {
 
 void WriteStatistics(JsonWriter& json, const TrafficStatistics& statistics) {
   json.Field("count", statistics.flows);

@@ -9,6 +9,9 @@ namespace trunkline {
 // What the packet engine counted; nullptr: another engine ran.
 [[nodiscard]] const PacketCounters* CountersOf(const RunResult& result);
 
+// `key` with mean and percentiles; null where there are no values.
+void WritePercentiles(JsonWriter& json, const char* key, const Percentiles& values);
+
 // From `drops` to `link_hops`.
 void WriteCounters(JsonWriter& json, const PacketCounters& counters);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <unordered_map>
+#include <utility>
 
 #include "trunkline/base/check.h"
 #include "trunkline/fabric/fabric.h"
@@ -22,10 +23,33 @@ JobTimes TimesOf(const Timeline& timeline, std::uint32_t first, std::uint32_t la
                  .exposed_comm = critical->exposed_communication,
                  .bubble = critical->bubble,
                  .other = {},
-                 .critical_rank = RankId(Index(critical->rank) - first)};
+                 .critical_rank = RankId(Index(critical->rank) - first),
+                 .fct_s = {}};
   times.other = times.time - times.compute - times.exposed_comm - times.bubble;
   TL_CHECK(times.other >= Time(), "the parts of a job exceed it", times.other.ps());
   return times;
+}
+
+Percentiles CompletionTimes(const Timeline& timeline, const TaskGraph& job, std::uint32_t first) {
+  // By role, the posts and arrivals of its messages, one for each repetition.
+  std::unordered_map<std::uint32_t, std::pair<std::vector<Time>, std::vector<Time>>> messages;
+  for (const TaskSpan& span : timeline.spans) {
+    if (Index(span.rank) < first || Index(span.rank) >= first + job.ranks()) continue;
+    const auto rank = RankId(Index(span.rank) - first);
+    const Task& task = job.program(job.program_of(rank)).tasks[span.task];
+    if (task.kind == TaskKind::kSend) messages[task.role].first.push_back(span.start);
+    if (task.kind == TaskKind::kReceive) messages[task.role].second.push_back(span.end);
+  }
+  std::vector<double> times;
+  for (auto& [role, message] : messages) {
+    auto& [posted, arrived] = message;
+    std::ranges::sort(arrived);
+    for (std::size_t i = 0; i < std::min(posted.size(), arrived.size()); ++i) {
+      times.push_back((arrived[i] - posted[i]).seconds());
+    }
+  }
+  std::ranges::sort(times);  // so that the mean is the same to the last digit
+  return PercentilesOf(std::move(times));
 }
 
 std::vector<SharedLink> SharedLinks(const Fabric& fabric,

@@ -14,6 +14,11 @@ namespace trunkline {
 [[nodiscard]] JobTimes TimesOf(const Timeline& timeline, std::uint32_t first, std::uint32_t last,
                                Time start);
 
+// How long the messages of a job took, from the recorded spans of its ranks: those from `first` on.
+// Nothing but traffic has a send for each receive of the same role.
+[[nodiscard]] Percentiles CompletionTimes(const Timeline& timeline, const TaskGraph& job,
+                                          std::uint32_t first);
+
 // The links that several of the jobs or the background cross, by how full they were. `alone`: by
 // job, what it took of links, by link id; `together`: what all took, in `time`.
 [[nodiscard]] std::vector<SharedLink> SharedLinks(const Fabric& fabric,

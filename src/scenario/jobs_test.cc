@@ -202,7 +202,12 @@ TEST(Jobs, TrafficAndCollectivesRunBesideEachOther) {
       "permutation, size: 50 MB}}}\n";
   const RunResult result = RunText(text);
   EXPECT_GT(JobNamed(result, "ring").slowdown(), 1.5);
-  EXPECT_GT(JobNamed(result, "storage").slowdown(), 1.5);
+  const JobResult& storage = JobNamed(result, "storage");
+  EXPECT_GT(storage.slowdown(), 1.5);
+  // Two messages of 50 MB, one each way; the last one's arrival is the end.
+  EXPECT_EQ(storage.alone.fct_s.count, 2U);
+  EXPECT_NEAR(storage.alone.fct_s.max, storage.alone.time.seconds(), 1e-12);
+  EXPECT_NEAR(storage.together->fct_s.max, storage.together->time.seconds(), 1e-12);
 }
 
 // --- Background ---------------------------------------------------------------------------------
@@ -324,6 +329,16 @@ TEST(JobsInput, TooManyRepetitionsAreRefused) {
                        "jobs:\n  - {nodes: 4, repetitions: 10000, workload: {traffic: {pattern: "
                        "permutation, size: 1 kB, rounds: 10000}}}\n"),
               AllOf(HasSubstr("TL1220"), HasSubstr("at most")));
+}
+
+// Seven post what one cable takes each, to the host of the job: what waits there only grows.
+TEST(BackgroundInput, ThatTheNetworkDoesNotCarryIsRefusedWhenTheJobsWouldHardlyEnd) {
+  EXPECT_THAT(
+      Problems(kTwoLeaves + kAcross +
+               "workload: {collective: {primitive: all_reduce, algorithm: ring, size: 10 MB, "
+               "ranks: 2}}\n"
+               "background: {pattern: incast, size: 1 MB, load: 1, endpoints: all}\n"),
+      AllOf(HasSubstr("TL1223"), HasSubstr("s.yaml:6"), HasSubstr("32 times as long")));
 }
 
 TEST(BackgroundInput, NeedsTwoEndpointsAndAPossibleLoad) {

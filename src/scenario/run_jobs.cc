@@ -31,6 +31,9 @@ constexpr std::uint64_t kBackgroundStream = 0x6261636b67726f75;  // "backgrou"
 // As long as traffic may last (MakeTraffic).
 constexpr Time kLongestBackground = Time::Picoseconds(Time::Horizon().ps() / 4);
 
+// A power of two: beyond, the background is no disturbance any more.
+constexpr int kMostSlowdown = 32;
+
 Time Twice(Time time) {
   return time < kLongestBackground - time ? time + time : kLongestBackground;
 }
@@ -66,7 +69,8 @@ class JobsRun {
         options_(options),
         result_(result),
         programs_(std::make_shared<Programs>()),
-        links_(scenario.jobs.size()) {}
+        links_(scenario.jobs.size()),
+        fct_(scenario.jobs.size()) {}
 
   Result<void> Execute() {
     if (auto done = Prepare(); !done) return done;
@@ -80,6 +84,14 @@ class JobsRun {
  private:
   [[nodiscard]] const Job& JobOf(const PreparedJob& prepared) const {
     return scenario_.jobs[prepared.index];
+  }
+
+  [[nodiscard]] bool IsTraffic(const PreparedJob& prepared) const {
+    return std::holds_alternative<TrafficInput>(JobOf(prepared).workload);
+  }
+
+  static void AddRanks(std::uint32_t first, std::uint32_t last, std::vector<RankId>& ranks) {
+    for (std::uint32_t rank = first; rank < last; ++rank) ranks.push_back(RankId{rank});
   }
 
   Result<void> Prepare() {
@@ -121,10 +133,11 @@ class JobsRun {
   }
 
   // Runs a graph; the packets' report is kept where it is that of all jobs.
-  Result<Timeline> Run(const TaskGraph& graph, const Placement& placement, bool together) {
+  Result<Timeline> Run(const TaskGraph& graph, const Placement& placement,
+                       std::vector<RankId> record, bool together) {
     const EngineInput input{*result_.router, result_.transport, graph, placement};
     EngineOptions options = EngineOptionsFor(scenario_, options_, graph);
-    if (!together) options.record.clear();
+    options.record = std::move(record);
     options.record_critical = together;
     if (scenario_.engine == EngineKind::kFlow) return RunFlow(input, options);
     PacketInput packets = PacketsFor(scenario_, options_, *result_.router);
@@ -145,7 +158,9 @@ class JobsRun {
     jobs->jobs.resize(scenario_.jobs.size());
     for (const PreparedJob& prepared : programs_->jobs) {
       const Job& job = JobOf(prepared);
-      auto timeline = Run(prepared.alone(), prepared.placement, false);
+      std::vector<RankId> record;
+      if (IsTraffic(prepared)) AddRanks(0, prepared.alone().ranks(), record);
+      auto timeline = Run(prepared.alone(), prepared.placement, std::move(record), false);
       if (!timeline) return std::unexpected(timeline.error());
       result_.events += timeline->events;
       if (timeline->status != RunStatus::kFinished) {
@@ -165,6 +180,7 @@ class JobsRun {
       row.start = job.start;
       row.repetitions = job.repetitions;
       row.alone = TimesOf(*timeline, 0, ranks, Time());
+      if (IsTraffic(prepared)) row.alone.fct_s = CompletionTimes(*timeline, prepared.alone(), 0);
       row.bound = prepared.bound;
       row.fits_memory = prepared.fits_memory;
       result_.fits_memory = result_.fits_memory && prepared.fits_memory;
@@ -200,10 +216,42 @@ class JobsRun {
     return {};
   }
 
+  // The ranks whose timelines people see, and those whose messages are measured.
+  [[nodiscard]] std::vector<RankId> RecordedWith(std::vector<RankId> ranks) const {
+    for (std::uint32_t i = 0; i < programs_->jobs.size(); ++i) {
+      if (!IsTraffic(programs_->jobs[i])) continue;
+      AddRanks(FirstRank(i), FirstRank(i + 1), ranks);
+    }
+    return ranks;
+  }
+
+  [[nodiscard]] std::uint32_t FirstRank(std::uint32_t job) const {
+    return static_cast<std::uint32_t>(Index(programs_->all->first_rank(job)));
+  }
+
+  void MeasureMessages(const Timeline& timeline) {
+    for (std::uint32_t i = 0; i < programs_->jobs.size(); ++i) {
+      const PreparedJob& prepared = programs_->jobs[i];
+      if (!IsTraffic(prepared)) continue;
+      fct_[prepared.index] = CompletionTimes(timeline, prepared.beside(), FirstRank(i));
+    }
+  }
+
+  // Leaves what people see: of the ranks `shown` and the critical one, nothing before their start.
+  void KeepSpans(std::vector<RankId> shown, Timeline& timeline) const {
+    shown.push_back(timeline.ranks[timeline.critical].rank);
+    const auto labels = programs_->all->labels();
+    std::erase_if(timeline.spans, [&](const TaskSpan& span) {
+      return std::ranges::count(shown, span.rank) == 0 || labels[span.label].name == kIdleLabel;
+    });
+  }
+
   // How long the jobs take under the background is known only when they have run: where its
   // messages end before them, they run again under twice as long a one. Messages that come later
   // change nothing of what was before.
   Result<void> RunTogether() {
+    Time most = longest_;
+    for (int times = 1; times < kMostSlowdown; times *= 2) most = Twice(most);
     for (Time until = Twice(longest_);; until = Twice(until)) {
       if (scenario_.background) {
         if (auto made = MakeBackground(until); !made) return made;
@@ -215,18 +263,23 @@ class JobsRun {
       programs_->all = std::make_unique<JobsGraph>(std::move(parts));
       const Placement placement =
           Concatenate(programs_->jobs, disturbed ? background_endpoints_ : std::vector<DeviceId>());
-      auto timeline = Run(*programs_->all, placement, true);
+      std::vector<RankId> shown = EngineOptionsFor(scenario_, options_, *programs_->all).record;
+      std::erase_if(shown, [this](RankId rank) { return !programs_->all->awaited(rank); });
+      auto timeline = Run(*programs_->all, placement, RecordedWith(shown), true);
       if (!timeline) return std::unexpected(timeline.error());
       const bool ended = timeline->status == RunStatus::kFinished;
       if (ended && scenario_.background && timeline->end > until) {
-        if (until < kLongestBackground) continue;
-        return AtBackground(Error("TL1223", "background traffic for more than 25 days",
-                                  "shorter jobs, or fewer repetitions"));
+        if (until < most) continue;
+        return AtBackground(Error(
+            "TL1223",
+            fmt::format(
+                "under the background the jobs take more than {}, {} times as long as alone",
+                Humanize(most), kMostSlowdown),
+            "a lower load: the network does not carry this one, and what waits only grows; or "
+            "shorter jobs"));
       }
-      // Nothing happens before a job's start.
-      const auto labels = programs_->all->labels();
-      std::erase_if(timeline->spans,
-                    [&](const TaskSpan& span) { return labels[span.label].name == kIdleLabel; });
+      MeasureMessages(*timeline);
+      KeepSpans(shown, *timeline);
       SummariseTimeline(*std::move(timeline), options_.all_links, result_);
       return {};
     }
@@ -245,10 +298,11 @@ class JobsRun {
     }
     for (std::uint32_t i = 0; i < programs_->jobs.size(); ++i) {
       JobResult& row = jobs_->jobs[programs_->jobs[i].index];
-      row.first_rank = programs_->all->first_rank(i);
+      const std::uint32_t first = FirstRank(i);
+      row.first_rank = RankId{first};
       if (result_.status != RunStatus::kFinished) continue;
-      const auto first = static_cast<std::uint32_t>(Index(row.first_rank));
       row.together = TimesOf(result_.timeline, first, first + row.ranks, row.start);
+      row.together->fct_s = fct_[programs_->jobs[i].index];
       result_.bound = std::max(result_.bound, row.start + row.bound);
     }
     jobs_->shared = SharedLinks(*result_.fabric, links_, result_.timeline.links, result_.time,
@@ -275,6 +329,7 @@ class JobsRun {
   std::vector<DeviceId> background_endpoints_;
   std::vector<Time> starts_;                 // of the background's messages, in order
   std::vector<std::vector<LinkUse>> links_;  // by job, of it alone
+  std::vector<Percentiles> fct_;             // by job of traffic, of its messages beside others
   std::shared_ptr<JobsResult> jobs_;
   std::shared_ptr<PacketReport> packets_;
   Diagnostics warnings_;

@@ -8,6 +8,7 @@
 
 #include "trunkline/base/ids.h"
 #include "trunkline/base/units.h"
+#include "trunkline/engine/traffic.h"
 #include "trunkline/fabric/placement.h"
 
 namespace trunkline {
@@ -23,6 +24,7 @@ struct JobTimes {
   Time bubble;
   Time other;
   RankId critical_rank{};  // counted in the job
+  Percentiles fct_s;       // of traffic: from the post of a message to its arrival
 };
 
 struct JobResult {

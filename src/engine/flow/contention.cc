@@ -140,10 +140,23 @@ void DemandFinder::AddPort(const FlowProblem::Rank& rank, std::uint32_t port) {
   }
 }
 
+// The most that each slot asks for, added up: where it is not known which take turns.
+Uint128 AtOnce(auto demands) {
+  std::ranges::sort(demands, [](const auto& a, const auto& b) {
+    return a.slot != b.slot ? a.slot < b.slot : a.amount > b.amount;
+  });
+  Uint128 sum = 0;
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    if (i == 0 || demands[i].slot != demands[i - 1].slot) sum += demands[i].amount;
+  }
+  return sum;
+}
+
 // What a rank asks of one resource: its slots are put into groups that take turns, most demanding
 // first.
 Uint128 DemandFinder::InTurn(const ProgramShape& shape, std::span<Demand> demands) const {
   if (demands.size() == 1) return demands[0].amount;
+  if (shape.takes_turns.empty()) return AtOnce(demands);
   std::ranges::sort(demands, std::greater{}, &Demand::amount);
   const std::size_t slots = shape.ports.size() + shape.sends.size();
   Uint128 sum = 0;
@@ -155,8 +168,7 @@ Uint128 DemandFinder::InTurn(const ProgramShape& shape, std::span<Demand> demand
     for (Demand& other : demands.subspan(first + 1)) {
       if (other.slot == kNone) continue;
       const bool fits = std::ranges::all_of(group, [&](std::uint32_t slot) {
-        if (slot == other.slot) return true;
-        return !shape.takes_turns.empty() && shape.takes_turns[slot * slots + other.slot] != 0;
+        return slot == other.slot || shape.takes_turns[slot * slots + other.slot] != 0;
       });
       if (!fits) continue;
       group.push_back(other.slot);
