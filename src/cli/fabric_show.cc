@@ -18,7 +18,7 @@ RoutingProof ProofsOf(const FabricSubject& subject) {
   RoutingProof proof{.policy = options.policy,
                      .proofs = {},
                      .routes = CountRoutes(subject.built->fabric, options.policy)};
-  if (UsesVirtualChannels(options, true)) proof.proofs.push_back(ProveDeadlockFree(router, true));
+  if (UsesVirtualChannels(router, true)) proof.proofs.push_back(ProveDeadlockFree(router, true));
   if (!options.parameters.virtual_channels.value_or(false)) {
     proof.proofs.push_back(ProveDeadlockFree(router, false));
   }

@@ -14,8 +14,9 @@ std::string Lanes(const DeadlockProof& proof) {
   return proof.lanes == 1 ? "" : fmt::format(", {} virtual channels each", proof.lanes);
 }
 
-std::string Remedy(const RouterOptions& options, const DeadlockProof& proof) {
-  const std::uint32_t wanted = VirtualChannels(options.policy, options.parameters);
+std::string Remedy(const Router& router, const DeadlockProof& proof) {
+  const RouterOptions& options = router.options();
+  const std::uint32_t wanted = VirtualChannels(router.fabric(), options.policy, options.parameters);
   if (wanted > proof.lanes) {
     return fmt::format("routing: {{policy: {}, virtual_channels: true}}, or routing: up-down",
                        ToString(options.policy));
@@ -30,7 +31,7 @@ void CheckDeadlock(const Scenario& scenario, RunResult& result) {
   const LossControl control = scenario.cluster.switches.loss_control;
   if (!scenario.has_packets() || control == LossControl::kLossy) return;
   const RouterOptions& options = result.router->options();
-  const bool channels = UsesVirtualChannels(options, control == LossControl::kCredits);
+  const bool channels = UsesVirtualChannels(*result.router, control == LossControl::kCredits);
   const DeadlockProof proof = ProveDeadlockFree(*result.router, channels);
   if (proof.verdict == DeadlockProof::Verdict::kProved) {
     if (proof.dependencies == 0) return;  // no packet is handed from switch to switch
@@ -49,7 +50,7 @@ void CheckDeadlock(const Scenario& scenario, RunResult& result) {
           ? NameCycle(*result.fabric, proof) + ", each waits for the next"
           : fmt::format("{} of {} destinations were looked at, and no cycle was found",
                         proof.destinations, proof.all_destinations);
-  warning.hint = Remedy(options, proof);
+  warning.hint = Remedy(*result.router, proof);
   result.warnings.push_back(std::move(warning));
 }
 

@@ -43,7 +43,7 @@ struct DeadlockProof {
 [[nodiscard]] DeadlockProof ProveDeadlockFree(const Router& router, bool virtual_channels);
 
 // The same as the router's parameters say, by default under credits alone (RoutingParameters).
-[[nodiscard]] bool UsesVirtualChannels(const RouterOptions& options, bool credits);
+[[nodiscard]] bool UsesVirtualChannels(const Router& router, bool credits);
 
 // "leaf-0/leaf-1 -> leaf-1/leaf-2 -> … -> leaf-0/leaf-1", with lanes where there are several.
 [[nodiscard]] std::string NameCycle(const Fabric& fabric, const DeadlockProof& proof);

@@ -111,9 +111,11 @@ struct RoutingParameters {
 // Whether a policy can route a fabric: empty, or TL1413 with what can.
 [[nodiscard]] Diagnostics CheckRouting(const Fabric& fabric, RoutingPolicy policy);
 
-// Virtual channels among which packets of a class change.
-[[nodiscard]] std::uint32_t VirtualChannels(RoutingPolicy policy,
-                                            const RoutingParameters& parameters);
+// Virtual channels among which packets of a class change; `cables_fail`: cables may be down for a
+// while. REQUIRES: CheckRouting finds nothing.
+[[nodiscard]] std::uint32_t VirtualChannels(const Fabric& fabric, RoutingPolicy policy,
+                                            const RoutingParameters& parameters,
+                                            bool cables_fail = false);
 
 // Whether the NIC reads and writes GPU memory itself or data is staged in host memory.
 enum class GpuDirect : std::uint8_t { kOn, kOff };

@@ -25,7 +25,7 @@ class Checker {
         routing_(routing),
         parameters_(parameters),
         given_(switches),
-        channels_(ChannelsOf(routing, parameters, switches)),
+        channels_(ChannelsOf(fabric, routing, parameters, switches, cables_fail)),
         switches_(WithChannels(switches, channels_)),
         transport_(transport),
         cables_fail_(cables_fail),
@@ -180,7 +180,8 @@ class Checker {
 
   void CheckEnds() {
     const bool many_paths = PathChoiceOf(routing_) == PathChoice::kPacket;
-    if (transport_.policy.needs_telemetry && VirtualChannels(routing_, parameters_) > 2) {
+    if (transport_.policy.needs_telemetry &&
+        VirtualChannels(fabric_, routing_, parameters_, cables_fail_) > 2) {
       Refuse("TL1815",
              fmt::format("congestion control {} under {} routing, by which a packet may pass more "
                          "switches than it has room for the telemetry of",

@@ -204,6 +204,50 @@ TEST(Dragonfly, IsSlowAtIntermediateLoadWhereRemoteQueuesAreNotKnown) {
   EXPECT_GT(Latency({.policy = RoutingPolicy::kValiant, .pattern = Pattern::kUniform}, 0.1), 180);
 }
 
+// What was on the cable is sent again after a timeout, by a third group.
+TEST(Dragonfly, PassesAThirdGroupWhileTheCableBetweenTwoIsDown) {
+  const Fabric fabric = FabricOf("dragonfly:h=2,link=100Gb/s", kCycle);
+  TimedFault fault;
+  fault.at = kCycle * 200;
+  fault.until = kCycle * 2'000;
+  for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+    const Link& link = fabric.link(LinkId(i));
+    if (fabric.device(link.from).group != 0 || fabric.device(link.to).group != 1) continue;
+    fault.target = fabric.name(link.from) + "/" + fabric.name(link.to);
+  }
+  const std::vector<TimedFault> faults = {fault};
+  TrafficWorkload traffic;
+  traffic.ranks = kHosts;
+  for (std::uint32_t host = 0; host < kHostsPerGroup; ++host) {
+    TrafficFlow flow;
+    flow.source = RankId{host};
+    flow.destination = RankId{host + kHostsPerGroup};
+    flow.bytes = kPacket * 64;
+    traffic.flows.push_back(flow);
+  }
+  SwitchModel switches;
+  switches.loss_control = LossControl::kCredits;
+  PacketTransport transport;
+  transport.mtu = kPacket;
+  transport.recovery = LossRecovery::kSelectiveRepeat;
+  transport.retransmit_timeout = kCycle * 700;
+  const auto placement = PackedPlacement(fabric, kHosts);
+  ASSERT_TRUE(placement.has_value());
+  for (const RoutingPolicy policy : {RoutingPolicy::kMinimal, RoutingPolicy::kUgalG}) {
+    RouterOptions options;
+    options.policy = policy;
+    const Router router(fabric, options);
+    const auto report = RunPacketTraffic({router, switches, transport, faults, kCycle * 10},
+                                         traffic, *placement, {});
+    ASSERT_TRUE(report.has_value()) << ToString(policy);
+    EXPECT_EQ(report->status, RunStatus::kFinished);
+    // Eight hosts of 64 packets would take the one cable for 512 cycles.
+    for (const FlowRecord& flow : report->flows) {
+      EXPECT_LT(flow.delivered, kCycle * 2'000) << ToString(policy);
+    }
+  }
+}
+
 TEST(Dragonfly, GivesTheSameResultInAnyNumberOfShards) {
   for (const RoutingPolicy policy :
        {RoutingPolicy::kValiant, RoutingPolicy::kUgalG, RoutingPolicy::kPar}) {

@@ -90,7 +90,7 @@ void PlanFaults(Plant& plant, const Router& router, std::vector<CableChange> cha
 
 Plant BuildFaultyPlant(const PacketInput& input, const NetworkPaths& paths,
                        std::vector<CableChange> changes) {
-  Plant plant = BuildPlant(input.router, paths, input.switches, input.transport);
+  Plant plant = BuildPlant(input.router, paths, input.switches, input.transport, !changes.empty());
   PlanFaults(plant, input.router, std::move(changes), input.rerouting);
   return plant;
 }

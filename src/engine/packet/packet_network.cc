@@ -120,13 +120,17 @@ SwitchModel WithChannels(const SwitchModel& switches, const ChannelCounts& chann
   return lanes;
 }
 
-ChannelCounts ChannelsOf(RoutingPolicy policy, const RoutingParameters& parameters,
-                         const SwitchModel& switches) {
+ChannelCounts ChannelsOf(const Fabric& fabric, RoutingPolicy policy,
+                         const RoutingParameters& parameters, const SwitchModel& switches,
+                         bool cables_fail) {
   const bool credits = switches.loss_control == LossControl::kCredits;
   if (!parameters.virtual_channels.value_or(credits)) return {};
-  const std::uint32_t data = VirtualChannels(policy, parameters);
+  const std::uint32_t data = VirtualChannels(fabric, policy, parameters, cables_fail);
   // Acknowledgements take minimal paths, whatever data does.
-  return {static_cast<std::uint8_t>(data), static_cast<std::uint8_t>(std::min(data, 2U))};
+  const std::uint32_t minimal =
+      HasGroups(fabric) ? VirtualChannels(fabric, RoutingPolicy::kMinimal, parameters, cables_fail)
+                        : 2;
+  return {static_cast<std::uint8_t>(data), static_cast<std::uint8_t>(std::min(data, minimal))};
 }
 
 namespace {
@@ -183,11 +187,11 @@ void SetForwarding(const Router& router, Plant& plant) {
 }  // namespace
 
 Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchModel& given,
-                 const PacketTransport& transport) {
+                 const PacketTransport& transport, bool cables_fail) {
   const Fabric& fabric = router.fabric();
   Plant plant;
   const ChannelCounts channels =
-      ChannelsOf(router.options().policy, router.options().parameters, given);
+      ChannelsOf(fabric, router.options().policy, router.options().parameters, given, cables_fail);
   const SwitchModel switches = WithChannels(given, channels);
   plant.switches_model = switches;
   plant.channels = channels.data;

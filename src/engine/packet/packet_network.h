@@ -13,17 +13,19 @@
 namespace trunkline {
 
 // The plant of a fabric under a switch model, transport and routing, without queue pairs yet.
-// REQUIRES: the options have been checked (CheckPacketSettings).
+// `cables_fail`: faults will follow. REQUIRES: the options have been checked (CheckPacketSettings).
 [[nodiscard]] Plant BuildPlant(const Router& router, const NetworkPaths& paths,
-                               const SwitchModel& switches, const PacketTransport& transport);
+                               const SwitchModel& switches, const PacketTransport& transport,
+                               bool cables_fail = false);
 
 // Virtual channels of every data class and of the control class.
 struct ChannelCounts {
   std::uint8_t data = 1;
   std::uint8_t control = 1;
 };
-[[nodiscard]] ChannelCounts ChannelsOf(RoutingPolicy policy, const RoutingParameters& parameters,
-                                       const SwitchModel& switches);
+[[nodiscard]] ChannelCounts ChannelsOf(const Fabric& fabric, RoutingPolicy policy,
+                                       const RoutingParameters& parameters,
+                                       const SwitchModel& switches, bool cables_fail);
 // A switch model whose classes are the virtual channels of its own, class by class.
 [[nodiscard]] SwitchModel WithChannels(const SwitchModel& switches, const ChannelCounts& channels);
 

@@ -145,9 +145,9 @@ std::int64_t Shard<Queue, kFused>::NewsOfGateways(std::uint32_t at,
                                                   const GroupRoutes::Goal& goal) const {
   const auto& queued = plant_.news.queued[news_];
   std::int64_t least = INT64_MAX >> 8;
-  for (const auto& gate : groups_->Gateways(groups_->group(at), goal.group)) {
+  groups_->ForEachGateway(groups_->group(at), goal.group, [&](const GroupRoutes::Gateway& gate) {
     least = std::min<std::int64_t>(least, queued[plant_.news.place[Index(gate.link)]]);
-  }
+  });
   return least;
 }
 

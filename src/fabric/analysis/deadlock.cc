@@ -176,13 +176,14 @@ class Prover {
 DeadlockProof ProveDeadlockFree(const Router& router, bool virtual_channels) {
   const RouterOptions& options = router.options();
   const std::uint32_t lanes =
-      virtual_channels ? VirtualChannels(options.policy, options.parameters) : 1;
+      virtual_channels ? VirtualChannels(router.fabric(), options.policy, options.parameters) : 1;
   return Prover(router, *router.tables_, lanes).Run();
 }
 
-bool UsesVirtualChannels(const RouterOptions& options, bool credits) {
+bool UsesVirtualChannels(const Router& router, bool credits) {
+  const RouterOptions& options = router.options();
   return options.parameters.virtual_channels.value_or(credits) &&
-         VirtualChannels(options.policy, options.parameters) > 1;
+         VirtualChannels(router.fabric(), options.policy, options.parameters) > 1;
 }
 
 std::string NameCycle(const Fabric& fabric, const DeadlockProof& proof) {

@@ -114,11 +114,36 @@ TEST(DeadlockProof, HoldsForEveryDragonflyPolicyWithItsVirtualChannelsAlone) {
 }
 
 TEST(DeadlockProof, CountsLanesOfTheLiterature) {
-  EXPECT_EQ(VirtualChannels(RoutingPolicy::kDor, {}), 2);
-  EXPECT_EQ(VirtualChannels(RoutingPolicy::kMinimal, {}), 2);  // Kim and others, 2008
-  EXPECT_EQ(VirtualChannels(RoutingPolicy::kValiant, {}), 3);  // likewise, by a group
-  EXPECT_EQ(VirtualChannels(RoutingPolicy::kUgalL, {.via_router = true}), 4);
-  EXPECT_EQ(VirtualChannels(RoutingPolicy::kAdaptive, {}), 1);
+  const Fabric torus = FabricOf("torus:sizes=[4,4]");
+  EXPECT_EQ(VirtualChannels(torus, RoutingPolicy::kDor, {}), 2);
+  const Fabric fabric = FabricOf("dragonfly:h=2");
+  EXPECT_EQ(VirtualChannels(fabric, RoutingPolicy::kMinimal, {}), 2);  // Kim and others, 2008
+  EXPECT_EQ(VirtualChannels(fabric, RoutingPolicy::kValiant, {}), 3);  // likewise, by a group
+  EXPECT_EQ(VirtualChannels(fabric, RoutingPolicy::kUgalL, {.via_router = true}), 4);
+  EXPECT_EQ(VirtualChannels(fabric, RoutingPolicy::kAdaptive, {}), 1);
+}
+
+// A minimal path by a third group crosses two cables between groups: Kim and others' reasons for
+// one channel a cable give a third.
+TEST(DeadlockProof, HoldsWhereTwoGroupsMeetInAThird) {
+  const Fabric whole = FabricOf("dragonfly:h=2");
+  std::vector<StaticFault> faults;
+  for (std::size_t i = 0; i < whole.link_count(); ++i) {
+    const Link& link = whole.link(LinkId(i));
+    if (whole.device(link.from).group != 0 || whole.device(link.to).group != 1) continue;
+    faults.push_back({.target = whole.name(link.from) + "/" + whole.name(link.to)});
+  }
+  ASSERT_EQ(faults.size(), 1);
+  const auto fabric = ApplyFaults(whole, faults);
+  ASSERT_TRUE(fabric.has_value());
+  EXPECT_EQ(VirtualChannels(*fabric, RoutingPolicy::kMinimal, {}), 3);
+  EXPECT_EQ(VirtualChannels(*fabric, RoutingPolicy::kValiant, {}), 3);
+  for (const RoutingPolicy policy :
+       {RoutingPolicy::kMinimal, RoutingPolicy::kValiant, RoutingPolicy::kUgalL,
+        RoutingPolicy::kUgalG, RoutingPolicy::kPar, RoutingPolicy::kDragonflyPlus}) {
+    EXPECT_EQ(ProofOf(*fabric, policy, true).verdict, Verdict::kProved) << ToString(policy);
+    EXPECT_EQ(ProofOf(*fabric, policy, false).verdict, Verdict::kCycle) << ToString(policy);
+  }
 }
 
 }  // namespace

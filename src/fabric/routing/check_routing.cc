@@ -42,7 +42,8 @@ Diagnostics CheckRouting(const Fabric& fabric, RoutingPolicy policy) {
       .error();
 }
 
-std::uint32_t VirtualChannels(RoutingPolicy policy, const RoutingParameters& parameters) {
+std::uint32_t VirtualChannels(const Fabric& fabric, RoutingPolicy policy,
+                              const RoutingParameters& parameters, bool cables_fail) {
   const RoutingPolicyTraits& traits = TraitsOf(policy);
   if (traits.paths == PathRule::kDimensionOrder) return 2;  // before and behind the dateline
   if (traits.paths != PathRule::kGroups) return 1;
@@ -51,7 +52,8 @@ std::uint32_t VirtualChannels(RoutingPolicy policy, const RoutingParameters& par
   const std::uint32_t router = parameters.via_router ? 1 : 0;
   switch (traits.detours) {
     case DetourRule::kNever:
-      return 2;
+      // Minimal paths pass a third group where no cable joins two.
+      return cables_fail || !AllGroupsAreJoined(fabric) ? 3 : 2;
     case DetourRule::kAlways:
     case DetourRule::kAtSource:
       return 3 + router;

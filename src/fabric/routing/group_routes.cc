@@ -2,6 +2,8 @@
 
 #include <deque>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace trunkline {
 namespace {
@@ -27,6 +29,22 @@ bool HasGroups(const Fabric& fabric) {
     if (cables > 1) return false;
   }
   return any;
+}
+
+bool AllGroupsAreJoined(const Fabric& fabric) {
+  std::set<std::uint32_t> groups;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> joined;
+  for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+    const Link& link = fabric.link(LinkId(i));
+    const std::uint32_t from = fabric.device(link.from).group;
+    const std::uint32_t to = fabric.device(link.to).group;
+    if (from == Device::kNoGroup || to == Device::kNoGroup) continue;
+    groups.insert(from);
+    if (from != to) joined.emplace_back(from, to);
+  }
+  std::ranges::sort(joined);
+  const auto repeated = std::ranges::unique(joined);
+  return joined.size() - repeated.size() == groups.size() * (groups.size() - 1);
 }
 
 GroupRoutes::GroupRoutes(const Fabric& fabric, std::span<const LinkId> original)
@@ -114,15 +132,14 @@ void GroupRoutes::SearchGroup(const Fabric& fabric, std::span<const DeviceId> sw
 std::uint32_t GroupRoutes::Hops(std::uint32_t at, const Goal& goal) const {
   if (group_[at] == goal.group) return goal.at == kAnySwitch ? 0 : LocalHops(at, goal.at);
   std::uint32_t best = kUnreachable;
-  for (const Gateway& gate : Gateways(group_[at], goal.group)) {
-    best = std::min(best, Through(at, gate, goal));
-  }
+  ForEachGateway(group_[at], goal.group,
+                 [&](const Gateway& gate) { best = std::min(best, Through(at, gate, goal)); });
   return best;
 }
 
 bool GroupRoutes::IsDetour(std::uint32_t at, const Goal& via, const Goal& home) const {
   if (group_[at] == home.group || via.group == group_[at] || via.group == home.group) return false;
-  if (Gateways(via.group, home.group).empty()) return false;
+  if (!AreJoined(group_[at], via.group) || !AreJoined(via.group, home.group)) return false;
   return Hops(at, via) < kUnreachable;
 }
 

@@ -10,7 +10,8 @@
 namespace trunkline {
 
 // The ways through a fabric whose switches form groups (a dragonfly): a path within a group stays
-// inside it, one to another group crosses exactly one cable between the two.
+// inside it, one to another group crosses exactly one cable between the two. Where no cable joins
+// them, it passes one group that cables join to both.
 //
 // Switches are numbered as the fabric lists them, groups by Device::group. Safe for concurrent
 // readers.
@@ -50,7 +51,7 @@ class GroupRoutes {
   }
 
   // Whether the way from `at` to `home` by `via` exists and is none of a minimal path: both ends
-  // are of other groups.
+  // are of other groups, which cables join to that of `via`.
   [[nodiscard]] bool IsDetour(std::uint32_t at, const Goal& via, const Goal& home) const;
 
   // Cables on the shortest way; kUnreachable when there is none.
@@ -67,27 +68,43 @@ class GroupRoutes {
       return;
     }
     const std::uint32_t best = Hops(at, goal);
-    for (const Gateway& gate : Gateways(group_[at], goal.group)) {
-      if (Through(at, gate, goal) != best) continue;
+    ForEachGateway(group_[at], goal.group, [&](const Gateway& gate) {
+      if (Through(at, gate, goal) != best) return;
       if (gate.from == at) {
         visit(gate.link);
       } else {
         for (const LinkId link : LocalPorts(at, gate.from)) visit(link);
       }
-    }
+    });
   }
 
   // Whether a shortest way inside the group of `at` comes there by `from` and goes on by `to`.
   [[nodiscard]] bool Continues(std::uint32_t at, const Link& from, LinkId to) const;
 
+  // Calls visit(gateway) for each cable by which minimal paths from one group leave for another.
+  template <typename Visit>
+  void ForEachGateway(std::uint32_t from, std::uint32_t to, Visit visit) const {
+    if (AreJoined(from, to)) {
+      for (const Gateway& gate : Gateways(from, to)) visit(gate);
+      return;
+    }
+    for (std::uint32_t between = 0; between < group_count_; ++between) {
+      if (!AreJoined(between, to)) continue;
+      for (const Gateway& gate : Gateways(from, between)) visit(gate);
+    }
+  }
+  // Whether cables join two groups.
+  [[nodiscard]] bool AreJoined(std::uint32_t from, std::uint32_t to) const {
+    return !Gateways(from, to).empty();
+  }
+
+ private:
   // The cables from one group to another.
   [[nodiscard]] std::span<const Gateway> Gateways(std::uint32_t from, std::uint32_t to) const {
     const std::size_t pair = std::size_t{from} * group_count_ + to;
     return std::span(gateways_).subspan(gateways_begin_[pair],
                                         gateways_begin_[pair + 1] - gateways_begin_[pair]);
   }
-
- private:
   [[nodiscard]] std::uint32_t LocalHops(std::uint32_t at, std::uint32_t goal) const {
     return local_hops_[rows_[at] + place_[goal]];
   }
@@ -98,7 +115,9 @@ class GroupRoutes {
   [[nodiscard]] std::uint32_t Through(std::uint32_t at, const Gateway& gate,
                                       const Goal& goal) const {
     const std::uint32_t before = LocalHops(at, gate.from);
-    const std::uint32_t after = goal.at == kAnySwitch ? 0 : LocalHops(gate.to, goal.at);
+    const std::uint32_t after = group_[gate.to] != goal.group ? Hops(gate.to, goal)
+                                : goal.at == kAnySwitch       ? 0
+                                                              : LocalHops(gate.to, goal.at);
     return std::min(kUnreachable, before + 1 + after);
   }
   void FindGateways(const Fabric& fabric, std::span<const DeviceId> switches);
@@ -120,5 +139,8 @@ class GroupRoutes {
 
 // Whether every switch is in a group, and every NIC and host on one switch.
 [[nodiscard]] bool HasGroups(const Fabric& fabric);
+
+// Whether cables join every two groups. REQUIRES: HasGroups(fabric).
+[[nodiscard]] bool AllGroupsAreJoined(const Fabric& fabric);
 
 }  // namespace trunkline

@@ -69,6 +69,45 @@ TEST(DragonflyRouting, TakesAtMostOneGlobalAndTwoLocalCablesOnMinimalPaths) {
   EXPECT_EQ(most.local, 2);
 }
 
+// The dragonfly of h = 2, whose every two groups share one cable, without the cables between the
+// first group and some others.
+Fabric Parted(const std::set<std::uint32_t>& groups) {
+  const Fabric whole = FabricOf("dragonfly:h=2");
+  std::vector<StaticFault> faults;
+  for (std::size_t i = 0; i < whole.link_count(); ++i) {
+    const Link& link = whole.link(LinkId(i));
+    const std::uint32_t to = whole.device(link.to).group;
+    if (whole.device(link.from).group != 0 || !groups.contains(to)) continue;
+    faults.push_back({.target = whole.name(link.from) + "/" + whole.name(link.to)});
+  }
+  auto parted = ApplyFaults(whole, faults);
+  EXPECT_TRUE(parted.has_value());
+  return *std::move(parted);
+}
+
+TEST(DragonflyRouting, PassesAThirdGroupWhereNoCableJoinsTwo) {
+  const Fabric fabric = Parted({1});
+  for (const RoutingPolicy policy : {RoutingPolicy::kMinimal, RoutingPolicy::kValiant}) {
+    const Router router(fabric, {.policy = policy});
+    for (std::uint64_t flow = 0; flow < 16; ++flow) {
+      const auto path = PathOf(router, 0, 8, flow);  // of the first group to the second
+      EXPECT_EQ(std::ranges::count_if(path, [&](LinkId l) { return IsGlobal(fabric, l); }), 2);
+    }
+    const Stages most = MostStages(router);
+    EXPECT_EQ(most.global, 2) << ToString(policy);
+    EXPECT_LE(most.local, 3) << ToString(policy);
+  }
+}
+
+TEST(DragonflyRouting, NamesThePairThatNoThirdGroupJoins) {
+  const Fabric fabric = Parted({1, 2, 3, 4, 5, 6, 7, 8});
+  const Router router(fabric, {.policy = RoutingPolicy::kUgalL});
+  const auto path = router.FindPath(fabric.endpoints()[0], fabric.endpoints()[8], 0);
+  ASSERT_FALSE(path.has_value());
+  EXPECT_EQ(path.error()[0].code, "TL1410");
+  EXPECT_THAT(path.error()[0].message, HasSubstr("host-0 to host-8"));
+}
+
 TEST(DragonflyRouting, TakesAtMostTwoGlobalAndThreeLocalCablesByAGroupInBetween) {
   const Fabric fabric = FabricOf("dragonfly:h=2");
   const Stages most = MostStages(Router(fabric, {.policy = RoutingPolicy::kValiant}));
