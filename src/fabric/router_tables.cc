@@ -248,24 +248,29 @@ void Router::Tables::AppendGroups(DeviceId src, DeviceId dst, std::uint64_t hash
   }
 }
 
-void Router::Tables::AppendDetours(DeviceId src, DeviceId dst, std::uint64_t flow,
+void Router::Tables::AppendDetours(DeviceId src, DeviceId dst, std::uint64_t flow, bool alone,
                                    std::vector<Hop>& hops) const {
   const std::uint64_t hash = HashOf(src, dst, flow);
-  const std::uint32_t ways = std::min(goal_count(), kMostDetours);
+  const std::uint32_t at = groups_->switch_of(SwitchOf(src));
+  const GroupRoutes::Goal home = groups_->ToSwitch(groups_->switch_of(SwitchOf(dst)));
+  const std::uint32_t draws = std::min(goal_count(), kMostDetours);
   std::map<ResourceId, double> weights;
   std::vector<LinkId> path;
-  for (std::uint32_t i = 0; i < ways; ++i) {
-    const bool all = ways == goal_count();
+  std::uint32_t ways = 0;
+  for (std::uint32_t i = 0; i < draws; ++i) {
+    const bool all = draws == goal_count();
     const std::uint64_t drawn = all ? i : Below(HashCombine(hash, i), goal_count());
     const auto via = GoalOf(static_cast<std::uint32_t>(drawn));
+    if (alone && !groups_->IsDetour(at, via, home)) continue;
+    ++ways;
     path.clear();
     AppendGroups(src, dst, HashCombine(hash, i), &via, path);
     for (const LinkId link : path) {
       const Hop hop = HopOf(link);
-      weights[hop.resource] += hop.weight / ways;
+      weights[hop.resource] += hop.weight;
     }
   }
-  for (const auto& [resource, weight] : weights) hops.push_back({resource, weight});
+  for (const auto& [resource, weight] : weights) hops.push_back({resource, weight / ways});
 }
 
 std::optional<LinkId> Router::Tables::OnlyCableInto(DeviceId dst) const {
@@ -331,7 +336,8 @@ std::unexpected<Diagnostics> Router::Tables::NoPath(DeviceId src, DeviceId dst) 
   const DeviceId destination_nic = *NicOf(dst);
   if (groups_ && network_.Distance(source_nic, destination_nic) != NetworkPaths::kUnreachable) {
     return Error("TL1410", what,
-                 fmt::format("no cable joins their groups; a policy that passes others: {}, say",
+                 fmt::format("no cable joins their groups, and no third group is joined to both; a "
+                             "policy that passes more: {}, say",
                              ToString(RoutingPolicy::kEcmp)));
   }
   std::set<DeviceId> reached = {source_nic};

@@ -77,6 +77,22 @@ class Run {
     routing.wire_bytes = (cluster.transport.mtu + cluster.transport.packet_overhead).count();
     result_.router = std::make_shared<const Router>(*result_.fabric, routing);
     CheckDeadlock(scenario_, result_);
+    const bool divided =
+        scenario_.jobs.empty() && std::holds_alternative<TrafficInput>(scenario_.workload);
+    if (scenario_.engine != EngineKind::kPacket && !divided) WarnOfMinimalPaths();
+  }
+
+  void WarnOfMinimalPaths() {
+    if (!JudgesByQueues(scenario_.cluster.routing)) return;
+    Diagnostic warning;
+    warning.severity = Severity::kWarning;
+    warning.code = "TL1416";
+    warning.message = fmt::format(
+        "{} routing leaves minimal paths where queues say so, and the {} engine has none for "
+        "collectives, steps and jobs: all of it takes minimal paths",
+        ToString(scenario_.cluster.routing), ToString(scenario_.engine));
+    warning.hint = "engine: packet; or routing: valiant for what it takes at worst";
+    result_.warnings.push_back(std::move(warning));
   }
 
   Result<void> Place(std::size_t ranks) {

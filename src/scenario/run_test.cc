@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
@@ -39,6 +41,19 @@ TEST(RunScenario, ARingMeetsItsClosedFormInBothEngines) {
     EXPECT_GE(result.time, result.bound);
     EXPECT_NEAR(result.rows[0].busbw_Bps, 50e9, 50e9 * 1e-3);
   }
+}
+
+TEST(RunScenario, SaysThatACollectiveKeepsToMinimalPathsWhereOnlyQueuesCouldTurnItOff) {
+  const auto warns = [](const std::string& routing, const std::string& workload) {
+    const RunResult result =
+        RunText("cluster: {fabric: {kind: dragonfly, h: 1, routing: " + routing +
+                "}, transport: ideal}\nworkload: " + workload);
+    return std::ranges::count(result.warnings, "TL1416", &Diagnostic::code) == 1;
+  };
+  const std::string collective = "{collective: {primitive: all_to_all, size: 1 MiB}}\n";
+  EXPECT_TRUE(warns("ugal-g", collective));
+  EXPECT_FALSE(warns("valiant", collective));
+  EXPECT_FALSE(warns("ugal-g", "{traffic: {pattern: permutation, size: 100 kB}}\n"));
 }
 
 TEST(RunScenario, OneSlowCableHoldsUpTheWholeRing) {

@@ -83,6 +83,8 @@ struct RoutingPolicyInfo {
 [[nodiscard]] Result<RoutingPolicy> ParseRoutingPolicy(std::string_view name);
 [[nodiscard]] const char* ToString(RoutingPolicy policy);
 [[nodiscard]] PathChoice PathChoiceOf(RoutingPolicy policy);
+// Whether packets leave minimal paths where queues say so, as UGAL's do.
+[[nodiscard]] bool JudgesByQueues(RoutingPolicy policy);
 
 // How `adaptive` compares queues: InfiniBand by their bytes, Ethernet by coarse grades among which
 // a hash decides.
@@ -152,6 +154,11 @@ class Router {
   // over, chosen by `flow`).
   [[nodiscard]] Result<std::vector<LinkId>> FindPath(DeviceId src, DeviceId dst,
                                                      std::uint64_t flow) const;
+
+  // Under a policy that JudgesByQueues: the hops of a flow that leaves its minimal path,
+  // FindRoute's, wholly, split evenly over the ways by other groups. Empty: there are none.
+  // REQUIRES: as FindRoute.
+  [[nodiscard]] std::vector<Hop> FindDetours(DeviceId src, DeviceId dst, std::uint64_t flow) const;
 
   // Capacity of a resource: a link's rate; for a trunk the rate that its policy can fill
   // (kSpray: links x slowest link; kAdaptive: the sum).

@@ -72,6 +72,10 @@ Uint128 FlowNetwork::Units(Rate capacity) {
          << (FlowRate::kFractionBits + FlowHop::kFractionBits);
 }
 
+Bytes FlowNetwork::Rest::bytes() const {
+  return Bytes(static_cast<std::int64_t>((work + kWorkPerByte - 1) / kWorkPerByte));
+}
+
 FlowNetwork::FlowNetwork(std::span<const Rate> capacities) : resources_(capacities.size()) {
   for (std::size_t i = 0; i < capacities.size(); ++i) {
     resources_[i].capacity = Units(capacities[i]);

@@ -94,6 +94,7 @@ class FlowNetwork {
   struct Rest {
     std::uint32_t owner = 0;
     Uint128 work = 0;
+    [[nodiscard]] Bytes bytes() const;  // rounded up
   };
   // Takes all flows out at `now`. REQUIRES: rates are
   // solved, and no flow ends before `now` or at it.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/flow/detour_split.h"
 #include "engine/flow/link_use.h"
 #include "engine/flow/network.h"
 #include "engine/hop_class.h"
@@ -24,6 +25,15 @@ std::vector<Rate> CapacitiesOf(const Router& router) {
   return capacities;
 }
 
+std::vector<FlowHop> FlowHops(std::span<const Hop> hops) {
+  std::vector<FlowHop> made;
+  for (const Hop& hop : hops) {
+    made.push_back({static_cast<std::uint32_t>(Index(hop.resource)),
+                    static_cast<std::uint64_t>(hop.weight * static_cast<double>(FlowHop::kOne))});
+  }
+  return made;
+}
+
 class FlowTrafficRun {
  public:
   FlowTrafficRun(const Router& router, const TrafficWorkload& traffic, const Placement& placement,
@@ -37,8 +47,10 @@ class FlowTrafficRun {
         carried_(capacities_.size(), 0),
         hops_(traffic.flows.size()),
         latencies_(traffic.flows.size()),
-        activations_(traffic.triggers.size(), 0) {
+        activations_(traffic.triggers.size(), 0),
+        divides_(JudgesByQueues(router.options().policy)) {
     report_.flows.resize(traffic.flows.size());
+    if (divides_) parts_.resize(traffic.flows.size());
   }
 
   Result<FlowTrafficReport> Run();
@@ -64,6 +76,8 @@ class FlowTrafficRun {
     return events_.empty() ? next : std::min(next, events_.top().time);
   }
   void Advance(Time now);
+  void Divide(Time now);
+  void Carry(std::uint32_t flow, Bytes moved);
   [[nodiscard]] bool MustStop();
 
   const Router& router_;
@@ -73,9 +87,20 @@ class FlowTrafficRun {
   std::vector<Rate> capacities_;  // by ResourceId
   FlowNetwork network_;
   std::vector<Uint128> carried_;            // by ResourceId, in units of FlowHop's weight
-  std::vector<std::vector<FlowHop>> hops_;  // by flow, while it moves
+  std::vector<std::vector<FlowHop>> hops_;  // by flow, while it moves: as it does now
   std::vector<Time> latencies_;             // by flow: of its route
   std::vector<std::uint32_t> activations_;  // by trigger
+  // Of a flow that may leave its minimal path in part.
+  struct Parts {
+    std::vector<FlowHop> minimal;
+    std::vector<FlowHop> detours;
+    FlowRate limit;
+    Bytes moved{0};  // whole bytes that carried_ has
+  };
+  bool divides_;
+  bool changed_ = false;              // flows have come or gone since they were divided
+  std::vector<Parts> parts_;          // by flow, while it moves; empty unless divides_
+  std::vector<std::uint32_t> fresh_;  // posted now, and not divided yet
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::size_t acknowledged_ = 0;
   std::uint64_t next_look_ = 0;  // in events
@@ -97,11 +122,7 @@ void FlowTrafficRun::Post(std::uint32_t index, Time now) {
     problems_.insert(problems_.end(), route.error().begin(), route.error().end());
     return;
   }
-  std::vector<FlowHop>& hops = hops_[index];
-  for (const Hop& hop : route->hops) {
-    hops.push_back({static_cast<std::uint32_t>(Index(hop.resource)),
-                    static_cast<std::uint64_t>(hop.weight * static_cast<double>(FlowHop::kOne))});
-  }
+  std::vector<FlowHop> hops = FlowHops(route->hops);
   RouteCost cost{route->limit, route->latency};
   if (options_.transport != nullptr) {
     cost = CostOf(*route, HopClassOf(router_.fabric(), *route), *options_.transport);
@@ -115,7 +136,55 @@ void FlowTrafficRun::Post(std::uint32_t index, Time now) {
   FlowRecord& record = report_.flows[index];
   record.posted = now;
   record.alone = alone == Time::Max() ? alone : alone + cost.latency;
-  network_.Start(index, hops, limit, flow.bytes, now);
+  if (!divides_) {
+    network_.Start(index, hops, limit, flow.bytes, now);
+    hops_[index] = std::move(hops);
+    return;
+  }
+  parts_[index] = {
+      .minimal = std::move(hops),
+      .detours = FlowHops(router_.FindDetours(placement_.endpoint(flow.source),
+                                              placement_.endpoint(flow.destination), index)),
+      .limit = limit};
+  fresh_.push_back(index);
+  changed_ = true;
+}
+
+// What has moved since the last call, of a flow that has moved so much in all.
+void FlowTrafficRun::Carry(std::uint32_t flow, Bytes moved) {
+  Bytes before;
+  if (divides_) before = std::exchange(parts_[flow].moved, moved);
+  const auto bytes = static_cast<Uint128>((moved - before).count());
+  for (const FlowHop& hop : hops_[flow]) carried_[hop.resource] += bytes * hop.weight;
+}
+
+// Divides all flows between their minimal paths and detours anew.
+void FlowTrafficRun::Divide(Time now) {
+  changed_ = false;
+  network_.Solve(now);
+  std::vector<FlowNetwork::Rest> flows = network_.TakeAll(now);
+  for (const FlowNetwork::Rest& rest : flows) {
+    Carry(rest.owner, traffic_.flows[rest.owner].bytes - rest.bytes());
+  }
+  for (const std::uint32_t flow : fresh_) flows.push_back({.owner = flow});
+  fresh_.clear();
+  std::ranges::sort(flows, {}, &FlowNetwork::Rest::owner);
+  std::vector<DividedFlow> divided;
+  for (const FlowNetwork::Rest& rest : flows) {
+    const Parts& parts = parts_[rest.owner];
+    divided.push_back({parts.minimal, parts.detours, parts.limit});
+  }
+  const std::vector<DividedRate> rates = DivideFlows(divided, capacities_);
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    const std::uint32_t flow = flows[i].owner;
+    const FlowRate both{rates[i].minimal.units + rates[i].detours.units};
+    hops_[flow] = HopsOf(divided[i], rates[i]);
+    if (flows[i].work == 0) {  // posted now
+      network_.Start(flow, hops_[flow], both, traffic_.flows[flow].bytes, now);
+    } else {
+      network_.Resume(flows[i], hops_[flow], both, now);
+    }
+  }
 }
 
 void FlowTrafficRun::Activate(std::uint32_t trigger, Time now) {
@@ -156,9 +225,10 @@ void FlowTrafficRun::Handle(const Event& event) {
 void FlowTrafficRun::Advance(Time now) {
   while (network_.next_completion() == now) {
     const std::uint32_t flow = network_.PopCompleted().owner;
-    const auto bytes = static_cast<Uint128>(traffic_.flows[flow].bytes.count());
-    for (const FlowHop& hop : hops_[flow]) carried_[hop.resource] += bytes * hop.weight;
+    Carry(flow, traffic_.flows[flow].bytes);
     std::vector<FlowHop>().swap(hops_[flow]);
+    if (divides_) parts_[flow] = {};
+    changed_ = divides_;
     Await(now, latencies_[flow], Event::Kind::kDeliver, flow);
     ++report_.events;
   }
@@ -168,6 +238,7 @@ void FlowTrafficRun::Advance(Time now) {
     Handle(event);
     ++report_.events;
   }
+  if (changed_) Divide(now);
   network_.Solve(now);
 }
 

@@ -53,6 +53,11 @@ Result<RoutingPolicy> ParseRoutingPolicy(std::string_view name) {
 
 const char* ToString(RoutingPolicy policy) { return TraitsOf(policy).name; }
 
+bool JudgesByQueues(RoutingPolicy policy) {
+  const DetourRule rule = TraitsOf(policy).detours;
+  return rule == DetourRule::kAtSource || rule == DetourRule::kInSourceGroup;
+}
+
 PathChoice PathChoiceOf(RoutingPolicy policy) { return TraitsOf(policy).choice; }
 
 std::uint32_t HashedPort(const PortView& view) {

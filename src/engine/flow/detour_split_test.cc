@@ -1,0 +1,118 @@
+#include "engine/flow/detour_split.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trunkline/engine/traffic.h"
+#include "trunkline/fabric/build.h"
+
+namespace trunkline {
+namespace {
+
+constexpr Rate kRate = Rate::GigabitsPerSecond(100);
+
+double Gbps(FlowRate rate) { return rate.bits_per_second() * 1e-9; }
+
+FlowHop Half(std::uint32_t resource) { return {resource, FlowHop::kOne / 2}; }
+
+// Two flows of one full minimal path, with two more ways: the path is shared, and each has half of
+// either way beside it.
+TEST(DivideFlows, FillsMinimalPathsFirstAndDetoursWithTheRest) {
+  const std::vector<Rate> capacities(3, kRate);
+  const std::vector<FlowHop> minimal = {{0}};
+  const std::vector<FlowHop> detours = {Half(1), Half(2)};
+  const FlowRate limit{FlowRate{static_cast<std::uint64_t>(kRate.bits_per_second()) << 10}};
+  const auto rates =
+      DivideFlows(std::vector<DividedFlow>(2, {minimal, detours, limit}), capacities);
+  for (const DividedRate& rate : rates) {
+    EXPECT_NEAR(Gbps(rate.minimal), 50, 1e-6);
+    EXPECT_NEAR(Gbps(rate.detours), 50, 1e-6);  // the limit: 100 together
+  }
+  const auto alone =
+      DivideFlows(std::vector<DividedFlow>(1, {minimal, detours, limit}), capacities);
+  EXPECT_NEAR(Gbps(alone[0].minimal), 100, 1e-6);
+  EXPECT_EQ(alone[0].detours.units, 0);
+}
+
+TEST(HopsOf, WeighsBothPartsByWhatTheyMove) {
+  const std::vector<FlowHop> minimal = {{0}, {3}};
+  const std::vector<FlowHop> detours = {Half(1), Half(2), {3}};
+  const auto hops = HopsOf({minimal, detours, {}}, {.minimal = {100}, .detours = {300}});
+  ASSERT_EQ(hops.size(), 4);
+  EXPECT_EQ(hops[0].weight, FlowHop::kOne / 4);
+  EXPECT_EQ(hops[1].weight, FlowHop::kOne / 8 * 3);
+  EXPECT_EQ(hops[2].weight, FlowHop::kOne / 8 * 3);
+  EXPECT_EQ(hops[3].weight, FlowHop::kOne);
+}
+
+// 72 hosts of p = 2, a = 4, h = 2, g = 9. Endless flows to the next group, as shares of hosts'
+// links: 1 / (a p) on minimal paths; the bound of Kim and others, g / (2 (g - 1)), where minimal
+// paths are full and the rest goes by the seven other groups, whose cables carry it twice.
+double GroupShift(RoutingPolicy policy, std::int64_t megabytes) {
+  const auto spec = ParseFabricSpec("dragonfly:h=2,link=100Gb/s");
+  const auto built = BuildFabric(*spec);
+  const Router router(built->fabric, {.policy = policy});
+  TrafficWorkload traffic;
+  traffic.ranks = 72;
+  for (std::uint32_t host = 0; host < 72; ++host) {
+    TrafficFlow flow;
+    flow.source = RankId(host);
+    flow.destination = RankId((host + 8) % 72);
+    flow.bytes = Bytes(megabytes * 1'000'000);
+    traffic.flows.push_back(flow);
+  }
+  const auto placement = PackedPlacement(built->fabric, 72);
+  const auto report = RunFlowTraffic(router, traffic, *placement, {});
+  EXPECT_TRUE(report.has_value());
+  return static_cast<double>(megabytes) * 1e6 / 12.5e9 / report->end.seconds();
+}
+
+TEST(FlowTraffic, CarriesTheWorstCaseOfADragonflyAsTheLawsSay) {
+  EXPECT_NEAR(GroupShift(RoutingPolicy::kMinimal, 100), 1.0 / 8, 1e-3);
+  EXPECT_NEAR(GroupShift(RoutingPolicy::kValiant, 100), 9.0 / 16, 1e-2);
+  for (const RoutingPolicy policy : {RoutingPolicy::kUgalL, RoutingPolicy::kUgalG,
+                                     RoutingPolicy::kPar, RoutingPolicy::kDragonflyPlus}) {
+    EXPECT_NEAR(GroupShift(policy, 100), 9.0 / 16, 1e-3) << ToString(policy);
+  }
+}
+
+// Every link carries what its flows moved, however often they were divided anew.
+TEST(FlowTraffic, CarriesEveryByteOfDividedFlowsOverHostsLinks) {
+  const auto spec = ParseFabricSpec("dragonfly:h=2,link=100Gb/s");
+  const auto built = BuildFabric(*spec);
+  const Router router(built->fabric, {.policy = RoutingPolicy::kUgalG});
+  TrafficWorkload traffic;
+  traffic.ranks = 72;
+  for (std::uint32_t host = 0; host < 8; ++host) {
+    TrafficFlow flow;
+    flow.source = RankId(host);
+    flow.destination = RankId(host + 8);
+    flow.bytes = Bytes(1'000'003 * (host + 1));
+    flow.start = Time::Microseconds(10) * host;
+    traffic.flows.push_back(flow);
+  }
+  const auto placement = PackedPlacement(built->fabric, 72);
+  const auto report = RunFlowTraffic(router, traffic, *placement, {});
+  ASSERT_TRUE(report.has_value());
+  std::int64_t between_groups = 0;
+  for (const LinkUse& use : report->links) {
+    const Link& link = built->fabric.link(use.link);
+    for (std::uint32_t host = 0; host < 8; ++host) {
+      if (link.from != built->fabric.endpoints()[host]) continue;
+      EXPECT_NEAR(static_cast<double>(use.wire_bytes), 1'000'003.0 * (host + 1), 1) << host;
+    }
+    const std::uint32_t from = built->fabric.device(link.from).group;
+    const std::uint32_t to = built->fabric.device(link.to).group;
+    if (from != to && from != Device::kNoGroup && to != Device::kNoGroup) {
+      between_groups += use.wire_bytes;
+    }
+  }
+  EXPECT_GT(between_groups, 1'000'003 * 36);      // some by detours …
+  EXPECT_LT(between_groups, 2 * 1'000'003 * 36);  // … and some not
+}
+
+}  // namespace
+}  // namespace trunkline
