@@ -10,9 +10,6 @@ const RoutingPolicyTraits kDorPolicy = {
     .name = "dor",
     .summary = "of a torus: dimension by dimension, the shorter way round each",
     .paths = PathRule::kDimensionOrder,
-    .choose = HashedPort,
-    .share = EvenShare,
-    .trunk_capacity = SumOfRates,
     .keys = {"virtual_channels"},
 };
 

@@ -13,9 +13,6 @@ const RoutingPolicyTraits kDragonflyPlusPolicy = {
     .paths = PathRule::kGroups,
     .detours = DetourRule::kInSourceGroup,
     .choice = PathChoice::kPacket,
-    .choose = HashedPort,
-    .share = EvenShare,
-    .trunk_capacity = SumOfRates,
     .keys = {"threshold", "virtual_channels"},
 };
 

@@ -8,9 +8,6 @@ const RoutingPolicyTraits kEcmpPolicy = {
     .policy = RoutingPolicy::kEcmp,
     .name = "ecmp",
     .summary = "a seeded hash of source, destination and flow picks one minimal path",
-    .choose = HashedPort,
-    .share = EvenShare,
-    .trunk_capacity = SumOfRates,
     .keys = {"seed_per_switch"},
 };
 

@@ -11,9 +11,6 @@ const RoutingPolicyTraits kFlowletPolicy = {
     .name = "flowlet",
     .summary = "as ecmp, and anew after each pause of a flow",
     .choice = PathChoice::kFlowlet,
-    .choose = HashedPort,
-    .share = EvenShare,
-    .trunk_capacity = SumOfRates,
     .keys = {"seed_per_switch", "flowlet_gap"},
 };
 

@@ -9,8 +9,6 @@ const RoutingPolicyTraits kFtreePolicy = {
     .name = "ftree",
     .summary = "destination modulo k, by the name of InfiniBand's subnet manager",
     .choose = DigitOfDestination,
-    .share = EvenShare,
-    .trunk_capacity = SumOfRates,
 };
 
 }  // namespace trunkline

@@ -10,8 +10,6 @@ const RoutingPolicyTraits kMinHopPolicy = {
     .summary = "forwarding tables that spread destinations evenly over ports",
     .ports = PortRule::kTable,
     .choose = TableEntry,
-    .share = EvenShare,
-    .trunk_capacity = SumOfRates,
 };
 
 }  // namespace trunkline

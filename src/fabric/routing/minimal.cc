@@ -9,9 +9,6 @@ const RoutingPolicyTraits kMinimalPolicy = {
     .name = "minimal",
     .summary = "of a dragonfly: one cable between groups, a local one before and behind it at most",
     .paths = PathRule::kGroups,
-    .choose = HashedPort,
-    .share = EvenShare,
-    .trunk_capacity = SumOfRates,
     .keys = {"virtual_channels"},
 };
 

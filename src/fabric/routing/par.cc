@@ -13,9 +13,6 @@ const RoutingPolicyTraits kParPolicy = {
     .paths = PathRule::kGroups,
     .detours = DetourRule::kInSourceGroup,
     .choice = PathChoice::kPacket,
-    .choose = HashedPort,
-    .share = EvenShare,
-    .trunk_capacity = SumOfRates,
     .keys = {"intermediate", "threshold", "virtual_channels"},
 };
 

@@ -33,6 +33,16 @@ enum class PortRule : std::uint8_t { kAny, kWeighted, kTable };
 // kGroups: where packets may choose the way by a group in between.
 enum class DetourRule : std::uint8_t { kNever, kAlways, kAtSource, kInSourceGroup };
 
+// Shared by policies.
+[[nodiscard]] std::uint32_t HashedPort(const PortView& view);
+// Destination modulo k (Zahavi, D-Mod-K Routing, Technion CCIT report 776, 2010): the digit of the
+// destination's label in the mixed radix of the forks on the way up. All traffic to one
+// destination meets at the same top switch.
+[[nodiscard]] std::uint32_t DigitOfDestination(const PortView& view);
+[[nodiscard]] std::uint32_t TableEntry(const PortView& view);
+[[nodiscard]] double EvenShare(const Link& link);
+[[nodiscard]] Rate SumOfRates(const Fabric& fabric, std::span<const LinkId> links);
+
 struct RoutingPolicyTraits {
   RoutingPolicy policy;
   const char* name;
@@ -44,11 +54,11 @@ struct RoutingPolicyTraits {
   // Whether a flow takes all paths at once; else it takes the port that `choose` names.
   bool balances = false;
   // Index of the port that a packet takes. REQUIRES: ports > 0.
-  std::uint32_t (*choose)(const PortView& view);
+  std::uint32_t (*choose)(const PortView& view) = HashedPort;
   // The share of `link` among the ports of one device, relative to the other links.
-  double (*share)(const Link& link);
+  double (*share)(const Link& link) = EvenShare;
   // What the policy can fill of a trunk.
-  Rate (*trunk_capacity)(const Fabric& fabric, std::span<const LinkId> links);
+  Rate (*trunk_capacity)(const Fabric& fabric, std::span<const LinkId> links) = SumOfRates;
   std::initializer_list<const char*> keys = {};  // of RoutingParameters that it reads
 };
 
@@ -70,15 +80,5 @@ extern const RoutingPolicyTraits kParPolicy;
 extern const RoutingPolicyTraits kDragonflyPlusPolicy;
 
 [[nodiscard]] const RoutingPolicyTraits& TraitsOf(RoutingPolicy policy);
-
-// Shared by policies.
-[[nodiscard]] std::uint32_t HashedPort(const PortView& view);
-// Destination modulo k (Zahavi, D-Mod-K Routing, Technion CCIT report 776, 2010): the digit of the
-// destination's label in the mixed radix of the forks on the way up. All traffic to one
-// destination meets at the same top switch.
-[[nodiscard]] std::uint32_t DigitOfDestination(const PortView& view);
-[[nodiscard]] std::uint32_t TableEntry(const PortView& view);
-[[nodiscard]] double EvenShare(const Link& link);
-[[nodiscard]] Rate SumOfRates(const Fabric& fabric, std::span<const LinkId> links);
 
 }  // namespace trunkline

@@ -19,8 +19,6 @@ const RoutingPolicyTraits kSprayPolicy = {
     .summary = "every flow is split evenly over all minimal paths",
     .choice = PathChoice::kPacket,
     .balances = true,
-    .choose = HashedPort,
-    .share = EvenShare,
     .trunk_capacity = LinksTimesSlowest,
 };
 

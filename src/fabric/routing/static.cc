@@ -7,8 +7,6 @@ const RoutingPolicyTraits kStaticPolicy = {
     .name = "static",
     .summary = "destination modulo k, as forwarding tables of a fat tree do",
     .choose = DigitOfDestination,
-    .share = EvenShare,
-    .trunk_capacity = SumOfRates,
 };
 
 }  // namespace trunkline

@@ -11,9 +11,6 @@ const RoutingPolicyTraits kUgalGPolicy = {
     .paths = PathRule::kGroups,
     .detours = DetourRule::kAtSource,
     .choice = PathChoice::kPacket,
-    .choose = HashedPort,
-    .share = EvenShare,
-    .trunk_capacity = SumOfRates,
     .keys = {"intermediate", "threshold", "virtual_channels"},
 };
 

@@ -12,8 +12,6 @@ const RoutingPolicyTraits kUpDownPolicy = {
     .paths = PathRule::kUpDown,
     .ports = PortRule::kTable,
     .choose = TableEntry,
-    .share = EvenShare,
-    .trunk_capacity = SumOfRates,
 };
 
 }  // namespace trunkline

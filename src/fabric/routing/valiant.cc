@@ -12,9 +12,6 @@ const RoutingPolicyTraits kValiantPolicy = {
     .paths = PathRule::kGroups,
     .detours = DetourRule::kAlways,
     .choice = PathChoice::kPacket,
-    .choose = HashedPort,
-    .share = EvenShare,
-    .trunk_capacity = SumOfRates,
     .keys = {"intermediate", "virtual_channels"},
 };
 

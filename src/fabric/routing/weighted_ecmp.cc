@@ -27,8 +27,6 @@ const RoutingPolicyTraits kWeightedEcmpPolicy = {
     .summary = "as ecmp, with ports weighted by the capacity behind them",
     .ports = PortRule::kWeighted,
     .choose = WeightedPort,
-    .share = EvenShare,
-    .trunk_capacity = SumOfRates,
     .keys = {"seed_per_switch"},
 };
 
