@@ -367,6 +367,11 @@ std::optional<LinkId> NetworkPaths::OnlyCableInto(DeviceId device) const {
   return cable;
 }
 
+bool NetworkPaths::IsAt(DeviceId at, DeviceId dst) const {
+  return std::ranges::binary_search(destinations_[ends_[end_of_device_[Index(dst)]].destination],
+                                    switch_of_device_[Index(at)]);
+}
+
 bool NetworkPaths::Forwards(DeviceId at, DeviceId dst) const {
   const std::uint32_t destination = ends_[end_of_device_[Index(dst)]].destination;
   const std::uint16_t distance =

@@ -72,6 +72,9 @@ class NetworkPaths {
   // Whether `at`, a switch, forwards to `dst` by another switch.
   [[nodiscard]] bool Forwards(DeviceId at, DeviceId dst) const;
 
+  // Whether `dst` is attached to the switch `at`.
+  [[nodiscard]] bool IsAt(DeviceId at, DeviceId dst) const;
+
   // The choices that `at` (a switch, or the attached source) has towards the attached `dst`.
   // `scratch` is used for rare cases, and must outlive the answer. REQUIRES: a path exists.
   [[nodiscard]] Ports Next(DeviceId at, DeviceId dst, std::vector<LinkId>& scratch) const;

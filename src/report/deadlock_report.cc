@@ -35,7 +35,8 @@ std::string DeadlockText(const Fabric& fabric, const RoutingProof& routing) {
         "{} routing, {}", ToString(routing.policy),
         proof.lanes == 1 ? "one channel a link" : fmt::format("{} virtual channels", proof.lanes));
     const std::string graph =
-        fmt::format("{} dependencies of {} channels", proof.dependencies, proof.channels);
+        fmt::format("{} dependencies {} {} channels", proof.dependencies,
+                    proof.escape ? "of the escape among" : "of", proof.channels);
     switch (proof.verdict) {
       case Verdict::kProved:
         text += Entry(fmt::format("impossible under {} ({}, no cycle)", what, graph));
@@ -57,6 +58,7 @@ void WriteDeadlock(JsonWriter& json, const Fabric& fabric, const RoutingProof& r
   json.Objects(routing.proofs, [&](const DeadlockProof& proof) {
     json.Field("routing", ToString(routing.policy));
     json.Field("virtual_channels", proof.lanes);
+    json.Field("escape", proof.escape);
     json.Field("verdict", ToString(proof.verdict));
     json.Field("channels", proof.channels);
     json.Field("dependencies", proof.dependencies);

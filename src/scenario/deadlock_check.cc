@@ -14,8 +14,12 @@ std::string Lanes(const DeadlockProof& proof) {
   return proof.lanes == 1 ? "" : fmt::format(", {} virtual channels each", proof.lanes);
 }
 
-std::string Remedy(const Router& router, const DeadlockProof& proof) {
+std::string Remedy(const Router& router, bool credits, const DeadlockProof& proof) {
   const RouterOptions& options = router.options();
+  if (options.policy == RoutingPolicy::kAdaptive && credits && proof.lanes == 1) {
+    return "routing: {policy: adaptive, virtual_channels: true}, which gives it an escape, or "
+           "routing: up-down";
+  }
   const std::uint32_t wanted = VirtualChannels(router.fabric(), options.policy, options.parameters);
   if (wanted > proof.lanes) {
     return fmt::format("routing: {{policy: {}, virtual_channels: true}}, or routing: up-down",
@@ -37,8 +41,9 @@ void CheckDeadlock(const Scenario& scenario, RunResult& result) {
     if (proof.dependencies == 0) return;  // no packet is handed from switch to switch
     result.assumptions.push_back(
         fmt::format("deadlock: proved impossible: {} dependencies among {} channels between "
-                    "switches{}, and no cycle",
-                    proof.dependencies, proof.channels, Lanes(proof)));
+                    "switches{}{}, and no cycle",
+                    proof.dependencies, proof.channels, Lanes(proof),
+                    proof.escape ? ", of which those of the escape reach every end" : ""));
     return;
   }
   Diagnostic warning;
@@ -50,7 +55,7 @@ void CheckDeadlock(const Scenario& scenario, RunResult& result) {
           ? NameCycle(*result.fabric, proof) + ", each waits for the next"
           : fmt::format("{} of {} destinations were looked at, and no cycle was found",
                         proof.destinations, proof.all_destinations);
-  warning.hint = Remedy(*result.router, proof);
+  warning.hint = Remedy(*result.router, control == LossControl::kCredits, proof);
   result.warnings.push_back(std::move(warning));
 }
 

@@ -51,6 +51,37 @@ TEST(DeadlockCheck, ProvesATorusByDimensionsWithTwoVirtualChannels) {
   EXPECT_EQ(result.status, RunStatus::kFinished);
 }
 
+TEST(DeadlockCheck, ProvesAdaptiveRoutingOnATorusByItsEscape) {
+  const RunResult result =
+      RunOn("{kind: torus, sizes: [4, 4], routing: adaptive}", "{kind: infiniband}");
+  EXPECT_THAT(DeadlockWarning(result), IsEmpty());
+  EXPECT_THAT(result.assumptions, Contains(AllOf(HasSubstr("3 virtual channels"),
+                                                 HasSubstr("the escape reach every end"))));
+  EXPECT_EQ(result.status, RunStatus::kFinished);
+}
+
+TEST(DeadlockCheck, OffersAnEscapeToAdaptiveRoutingOnOtherFabrics) {
+  const RunResult result =
+      RunOn("{kind: dragonfly, h: 1, routing: adaptive}", "{kind: infiniband}");
+  EXPECT_THAT(DeadlockWarning(result), HasSubstr("{policy: adaptive, virtual_channels: true}"));
+  const RunResult escaped =
+      RunOn("{kind: dragonfly, h: 1, routing: {policy: adaptive, virtual_channels: true}}",
+            "{kind: infiniband}");
+  EXPECT_THAT(DeadlockWarning(escaped), IsEmpty());
+  EXPECT_EQ(escaped.status, RunStatus::kFinished);
+}
+
+TEST(DeadlockCheck, RefusesAnEscapeWhereAPauseMayComeAnyTime) {
+  const auto scenario = ParseScenario(
+      "cluster: {fabric: {kind: torus, sizes: [4], routing: {policy: adaptive, virtual_channels: "
+      "true}}, transport: rocev2}\nworkload: {traffic: {pattern: permutation, size: 1 kB}}\n"
+      "engine: packet\n",
+      "s.yaml", {});
+  ASSERT_FALSE(scenario.has_value());
+  EXPECT_EQ(scenario.error()[0].code, "TL1829");
+  EXPECT_EQ(scenario.error()[0].where.column, 54);  // of `routing`'s value
+}
+
 TEST(DeadlockCheck, WarnsOfADragonflyWhosePacketsKeepTheirClass) {
   const RunResult result = RunOn("{kind: dragonfly, h: 2, routing: ugal-l}", "{kind: rocev2}");
   EXPECT_THAT(DeadlockWarning(result), HasSubstr("virtual_channels: true"));

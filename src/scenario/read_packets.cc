@@ -40,6 +40,7 @@ const std::vector<Blame>& Blames() {
       {"TL1814", {"fabric.switch.frame_loss"}},
       {"TL1815", {"transport.congestion_control"}},
       {"TL1828", {"fabric.switch.classes", "fabric.routing", "fabric"}},
+      {"TL1829", {"fabric.routing", "fabric"}},
       {"TL1819", {"fabric.switch.vl", "fabric.switch"}},
       {"TL1825", {"fabric.switch.pfc.quanta"}},
       {"TL1813", {"fabric.switch.pfc.alpha", "fabric.switch.egress_alpha"}},

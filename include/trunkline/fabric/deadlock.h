@@ -31,7 +31,11 @@ struct DeadlockProof {
   };
 
   Verdict verdict = Verdict::kProved;
-  std::uint32_t lanes = 1;             // virtual channels of a class
+  std::uint32_t lanes = 1;  // virtual channels of a class
+  // Adaptive routing with an escape: the edges are those of the escape channels alone, by which
+  // packets reach every end from every switch, and for which alone packets wait (Duato, IEEE TPDS
+  // 7(8), 1996).
+  bool escape = false;
   std::uint64_t channels = 0;          // between switches
   std::uint64_t dependencies = 0;      // edges
   std::vector<Channel> cycle;          // kCycle: each is waited for by the one before

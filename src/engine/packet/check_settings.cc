@@ -101,6 +101,14 @@ class Checker {
 
   // Whether there are as many lanes as the policy's virtual channels of all classes take.
   bool CheckChannels() {
+    if (routing_ == RoutingPolicy::kAdaptive && parameters_.virtual_channels.value_or(false) &&
+        given_.loss_control != LossControl::kCredits) {
+      Refuse(
+          "TL1829",
+          "an escape of adaptive routing where no sender knows that the next buffer has room",
+          "virtual channels of adaptive routing under credits (InfiniBand), or routing: up-down");
+      return false;
+    }
     if (switches_.classes <= 8) return true;
     Refuse("TL1828",
            fmt::format("{} routing moves packets among {} virtual channels of each of {} data "
@@ -180,8 +188,8 @@ class Checker {
 
   void CheckEnds() {
     const bool many_paths = PathChoiceOf(routing_) == PathChoice::kPacket;
-    if (transport_.policy.needs_telemetry &&
-        VirtualChannels(fabric_, routing_, parameters_, cables_fail_) > 2) {
+    const bool detours = routing_ == RoutingPolicy::kValiant || JudgesByQueues(routing_);
+    if (transport_.policy.needs_telemetry && detours) {
       Refuse("TL1815",
              fmt::format("congestion control {} under {} routing, by which a packet may pass more "
                          "switches than it has room for the telemetry of",

@@ -12,6 +12,7 @@
 #include "engine/test_graphs.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
+#include "trunkline/fabric/build.h"
 
 namespace trunkline {
 namespace {
@@ -193,6 +194,50 @@ TEST(FindDeadlock, PassesOverWhatMayYetMove) {
   EXPECT_THAT(FindDeadlock(plant, {{0, 1}, {1, 2}, {2, 3}}), IsEmpty());
   plant.ingress[1].paused = 0;  // its RESUME is on the way
   EXPECT_THAT(FindDeadlock(plant, {{0, 1}, {1, 0}}), IsEmpty());
+}
+
+// Every host of a ring of four to the one across it, with buffers of ten packets: the four channels
+// of a direction fill and wait for each other, unless packets have an escape.
+PacketReport CrossAdaptively(bool escape, std::uint32_t threads) {
+  const auto spec = ParseFabricSpec("torus:sizes=[4],ends=4,link=100Gb/s");
+  const auto built = BuildFabric(*spec);
+  RouterOptions options;
+  options.policy = RoutingPolicy::kAdaptive;
+  options.parameters.virtual_channels = escape;
+  const Router router(built->fabric, options);
+  const SwitchModel switches = SmallSwitches(LossControl::kCredits);
+  PacketTransport transport;
+  transport.recovery = LossRecovery::kSelectiveRepeat;
+  TrafficWorkload traffic;
+  traffic.ranks = 16;
+  for (std::uint32_t host = 0; host < 16; ++host) {
+    TrafficFlow flow;
+    flow.source = RankId(host);
+    flow.destination = RankId((host + 8) % 16);
+    flow.bytes = kBytes;
+    flow.raw = true;
+    traffic.flows.push_back(flow);
+  }
+  const auto placement = PackedPlacement(built->fabric, 16);
+  PacketOptions run;
+  run.threads = threads;
+  auto report = RunPacketTraffic({router, switches, transport}, traffic, *placement, run);
+  TL_CHECK(report.has_value(), Format(report.error().front()));
+  return *std::move(report);
+}
+
+TEST(Deadlock, IsEscapedByAdaptiveRoutingWithVirtualChannels) {
+  const PacketReport stuck = CrossAdaptively(false, 1);
+  EXPECT_EQ(stuck.status, RunStatus::kDeadlocked);
+  const PacketReport escaped = CrossAdaptively(true, 1);
+  ASSERT_EQ(escaped.status, RunStatus::kFinished);
+  // 16 flows of two links each share the eight links of the ring: four times a flow's own time.
+  const double alone = static_cast<double>(kBytes.count()) / 12.5e9;
+  EXPECT_GT(escaped.end.seconds(), 4 * alone);
+  EXPECT_LT(escaped.end.seconds(), 6 * alone);
+  const PacketReport sharded = CrossAdaptively(true, 4);
+  EXPECT_EQ(sharded.end, escaped.end);
+  EXPECT_EQ(sharded.counters.hops.data, escaped.counters.hops.data);
 }
 
 }  // namespace

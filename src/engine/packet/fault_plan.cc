@@ -16,15 +16,18 @@ Fabric Detour::Rebuild(const Fabric& whole) {
   return RebuildFabric(whole, down_, rates, original_);
 }
 
-Detour::Detour(const Router& whole, std::vector<bool> down, Forwarding forwarding)
+Detour::Detour(const Router& whole, std::vector<bool> down, const Plant& plant)
     : down_(std::move(down)),
       fabric_(Rebuild(whole.fabric())),
       router_(fabric_, whole.options()),
       paths_(fabric_) {
-  if (forwarding == Forwarding::kGroups) {
+  if (plant.forwarding == Forwarding::kGroups) {
     groups_ = std::make_unique<GroupRoutes>(fabric_, original_);
-  } else if (forwarding != Forwarding::kSource) {
+  } else if (plant.forwarding != Forwarding::kSource) {
     ports_ = std::make_unique<PortTable>(fabric_, paths_, IndexSwitches(fabric_), original_);
+  }
+  if (plant.escape != nullptr) {
+    escape_ = std::make_unique<EscapeTable>(fabric_, paths_, IndexSwitches(fabric_), original_);
   }
 }
 
@@ -48,7 +51,7 @@ const FaultPlan::Move& FaultPlan::MoveBy(std::uint32_t queue_pair, std::uint32_t
 namespace {
 
 // The moments when routing moves; cables that are down together make one detour.
-void PlanEpochs(FaultPlan& plan, const Router& router, Time rerouting, Forwarding forwarding) {
+void PlanEpochs(FaultPlan& plan, const Router& router, Time rerouting, const Plant& plant) {
   std::map<std::vector<bool>, std::uint32_t> known;
   const std::vector<bool> whole(router.fabric().link_count(), false);
   known.emplace(whole, kNoIndex);
@@ -62,7 +65,7 @@ void PlanEpochs(FaultPlan& plan, const Router& router, Time rerouting, Forwardin
     }
     const auto [entry, is_new] =
         known.try_emplace(down, static_cast<std::uint32_t>(plan.detours.size()));
-    if (is_new) plan.detours.push_back(std::make_unique<Detour>(router, down, forwarding));
+    if (is_new) plan.detours.push_back(std::make_unique<Detour>(router, down, plant));
     if (std::exchange(last, entry->second) == entry->second) continue;
     plan.epochs.push_back({at + rerouting, entry->second});
   }
@@ -84,7 +87,7 @@ void PlanFaults(Plant& plant, const Router& router, std::vector<CableChange> cha
   auto plan = std::make_shared<FaultPlan>();
   plan->fabric = &router.fabric();
   plan->changes = std::move(changes);
-  if (rerouting) PlanEpochs(*plan, router, *rerouting, plant.forwarding);
+  if (rerouting) PlanEpochs(*plan, router, *rerouting, plant);
   plant.faults = std::move(plan);
 }
 

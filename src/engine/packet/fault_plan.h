@@ -19,7 +19,7 @@ namespace trunkline {
 class Detour {
  public:
   // `down` is by link.
-  Detour(const Router& whole, std::vector<bool> down, Forwarding forwarding);
+  Detour(const Router& whole, std::vector<bool> down, const Plant& plant);
 
   [[nodiscard]] bool down(std::uint32_t link) const { return down_[link]; }
   // The network links from one attached device to another; empty when none lead there.
@@ -28,6 +28,7 @@ class Detour {
   [[nodiscard]] const NetworkPaths& paths() const { return paths_; }
   [[nodiscard]] const PortTable* ports() const { return ports_.get(); }
   [[nodiscard]] const GroupRoutes* groups() const { return groups_.get(); }
+  [[nodiscard]] const EscapeTable* escape() const { return escape_.get(); }
 
   std::vector<Destination> destinations;  // by queue pair; not for kSource
 
@@ -41,6 +42,7 @@ class Detour {
   NetworkPaths paths_;
   std::unique_ptr<PortTable> ports_;
   std::unique_ptr<GroupRoutes> groups_;
+  std::unique_ptr<EscapeTable> escape_;
 };
 
 // What happens to cables during a run, and to routing thereafter.

@@ -48,6 +48,10 @@ struct alignas(64) Packet {
   std::uint8_t ingress_class = 0;  // the class that it came in by
   std::uint8_t stage = 0;          // of its route: see shard_guiding.h
   std::uint64_t arrived = 0;
+
+  // In `stage`: there is room in the next buffer that is the packet's already.
+  static constexpr std::uint8_t kClaimed = 32;
+  [[nodiscard]] bool claimed() const { return (stage & kClaimed) != 0; }
 };
 static_assert(sizeof(Packet) == 64);
 

@@ -126,6 +126,13 @@ ChannelCounts ChannelsOf(const Fabric& fabric, RoutingPolicy policy,
   const bool credits = switches.loss_control == LossControl::kCredits;
   if (!parameters.virtual_channels.value_or(credits)) return {};
   const std::uint32_t data = VirtualChannels(fabric, policy, parameters, cables_fail);
+  if (policy == RoutingPolicy::kAdaptive) {
+    // Acknowledgements keep to escape channels.
+    const bool escapes = credits && data > 1;
+    return escapes
+               ? ChannelCounts{static_cast<std::uint8_t>(data), static_cast<std::uint8_t>(data - 1)}
+               : ChannelCounts();
+  }
   // Acknowledgements take minimal paths, whatever data does.
   const std::uint32_t minimal =
       HasGroups(fabric) ? VirtualChannels(fabric, RoutingPolicy::kMinimal, parameters, cables_fail)
@@ -247,6 +254,9 @@ Plant BuildPlant(const Router& router, const NetworkPaths& paths, const SwitchMo
     if (plant.policy == RoutingPolicy::kUgalG) plant.news = MakeNews(fabric);
   } else if (plant.forwarding != Forwarding::kSource) {
     plant.port_table = std::make_unique<PortTable>(fabric, paths, switch_of_device);
+    if (plant.forwarding == Forwarding::kAdaptive && plant.channels > 1) {
+      plant.escape = std::make_unique<EscapeTable>(fabric, paths, switch_of_device);
+    }
   }
   return plant;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/packet/escape_table.h"
 #include "engine/packet/packet.h"
 #include "engine/packet/port_table.h"
 #include "engine/packet/psn_set.h"
@@ -372,6 +373,7 @@ struct Plant {
   std::vector<Nic> nics;
   std::unique_ptr<PortTable> port_table;  // kSpray, kAdaptive
   std::unique_ptr<GroupRoutes> groups;    // kGroups
+  std::unique_ptr<EscapeTable> escape;    // kAdaptive with virtual channels
   QueueNews news;
 
   RoutingPolicy policy = RoutingPolicy::kEcmp;

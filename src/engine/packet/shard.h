@@ -38,6 +38,7 @@ class Shard {
         application_(application),
         port_table_(plant.port_table.get()),
         groups_(plant.groups.get()),
+        escape_(plant.escape.get()),
         destinations_(&plant.destinations),
         zones_(plant.zones.of_link.data()),
         zoned_(kFused && plant.zones.count > 1),
@@ -249,12 +250,16 @@ class Shard {
                                                            std::uint32_t known);
   [[nodiscard]] std::uint32_t HomeLink(const Destination& to, bool backward,
                                        std::uint32_t at) const;
+  [[nodiscard]] std::int64_t Reluctance(const Port& port) const;
   [[nodiscard]] std::uint32_t Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
                                      std::uint32_t entropy);
   // shard_guiding.h: routes that depend on where a packet has been.
   std::uint32_t Guide(Packet& packet, std::uint32_t at);
   std::uint32_t GuideByPath(Packet& packet, std::uint32_t at);
   std::uint32_t GuideByGroups(Packet& packet, std::uint32_t at);
+  std::uint32_t GuideWithEscape(Packet& packet, std::uint32_t at);
+  [[nodiscard]] std::uint32_t ClaimPort(Packet& packet, std::span<const std::uint32_t> ports,
+                                        std::uint32_t at);
   void MoveTo(Packet& packet, std::uint32_t channel);
   bool TurnsOff(Packet& packet, std::uint32_t at, const GroupRoutes::Goal& home);
   [[nodiscard]] bool PrefersDetour(std::uint32_t at, const GroupRoutes::Goal& via,
@@ -433,6 +438,7 @@ class Shard {
   std::uint32_t epoch_ = 0;  // of routing: see FaultPlan
   const PortTable* port_table_;
   const GroupRoutes* groups_;
+  const EscapeTable* escape_;
   const std::vector<Destination>* destinations_;
   std::vector<Outbox> outboxes_;  // by shard; empty when this one is alone
   std::vector<Notice> notices_;

@@ -90,6 +90,7 @@ void Shard<Queue, kFused>::GoDown(std::uint32_t link) {
       const Charge held{packet.ingress, packet.wire, packet.ingress_class};
       const bool charged = port.at_switch != kNoIndex && packet.kind < PacketKind::kPause;
       if (charged && credits_) ReturnCredit(packet, packet.ingress, std::max(now_, packet.ready));
+      if (packet.claimed()) plant_.lanes[queue].available += Credits(packet.wire);
       ++counters_.fault_drops;
       Drop(id);
       if (charged && !credits_) Release(switches_[port.at_switch], held);
@@ -169,6 +170,7 @@ void Shard<Queue, kFused>::MoveRoutes(std::uint32_t epoch) {
   epoch_ = epoch;
   const std::uint32_t detour = plan.epochs[epoch - 1].detour;
   port_table_ = detour == kNoIndex ? plant_.port_table.get() : plan.detours[detour]->ports();
+  escape_ = detour == kNoIndex ? plant_.escape.get() : plan.detours[detour]->escape();
   groups_ = detour == kNoIndex ? plant_.groups.get() : plan.detours[detour]->groups();
   destinations_ = detour == kNoIndex ? &plant_.destinations : &plan.detours[detour]->destinations;
   for (std::uint32_t i = 0; i < plan.moves.size(); ++i) {

@@ -143,7 +143,7 @@ inline bool Shard<Queue, kFused>::CanStart(const Port& port, std::uint32_t link,
         faulty_ ? plant_.health[packet.ingress].rate : plant_.details[packet.ingress].wire.rate();
     if (in < plant_.details[link].wire.rate()) return false;
   }
-  return !credits_ || TakeCredit(link, packet.traffic_class, packet.wire);
+  return !credits_ || packet.claimed() || TakeCredit(link, packet.traffic_class, packet.wire);
 }
 
 template <typename Queue, bool kFused>
@@ -231,7 +231,7 @@ bool Shard<Queue, kFused>::ServeFirst(std::uint32_t link, std::uint32_t traffic_
     SetWake(link, packet.ready);
     return false;
   }
-  if (credits_ && !TakeCredit(link, traffic_class, packet.wire)) return false;
+  if (credits_ && !packet.claimed() && !TakeCredit(link, traffic_class, packet.wire)) return false;
   queue.head = packet.next;
   if (queue.head == PacketPool::kNone) {
     port.waiting = static_cast<std::uint8_t>(port.waiting & ~(1U << traffic_class));
@@ -424,6 +424,16 @@ inline std::uint32_t Shard<Queue, kFused>::NextLink(Packet& packet, std::uint32_
   return link;
 }
 
+// How little adaptive routing likes a port: by its queue, or the grade of that.
+template <typename Queue, bool kFused>
+inline std::int64_t Shard<Queue, kFused>::Reluctance(const Port& port) const {
+  std::int64_t queued = port.queued_bytes + (port.busy_until > now_ ? 1 : 0);
+  if (grades_)
+    queued = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(queued / frame_)));
+  if ((port.paused & 1) != 0) queued += std::int64_t{1} << 32;
+  return queued;
+}
+
 template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
                                            std::uint32_t entropy) {
@@ -436,12 +446,7 @@ std::uint32_t Shard<Queue, kFused>::Choose(std::span<const std::uint32_t> ports,
   for (std::uint32_t i = 0; i < ports.size(); ++i) {
     const std::uint32_t link = ports[(first + i) % ports.size()];
     CatchUp(link);
-    const Port& port = ports_[link];
-    std::int64_t queued = port.queued_bytes + (port.busy_until > now_ ? 1 : 0);
-    if (grades_)
-      queued =
-          static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(queued / frame_)));
-    if ((port.paused & 1) != 0) queued += std::int64_t{1} << 32;
+    const std::int64_t queued = Reluctance(ports_[link]);
     if (queued >= least) continue;
     least = queued;
     best = link;

@@ -12,7 +12,8 @@
 // between (`path` is the number of that group or router) or may still turn off to one. The channel
 // rises by one with every cable between groups, at a router in between, and where a packet turns
 // off after a local cable: a function of the kinds of its hops alone. Along a path that its sender
-// chose, the channels have been worked out with the path.
+// chose, the channels have been worked out with the path. Under adaptive routing, channel 0 is that
+// which is chosen, and the others are those of its escape (fabric/routing/escape_routes.h).
 namespace trunkline {
 
 inline constexpr std::uint8_t kStageChannel = 7;
@@ -21,6 +22,7 @@ inline constexpr std::uint8_t kStageOpen = 16;
 
 template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::Guide(Packet& packet, std::uint32_t at) {
+  if (escape_ != nullptr) return GuideWithEscape(packet, at);
   return source_routed_ ? GuideByPath(packet, at) : GuideByGroups(packet, at);
 }
 
@@ -43,6 +45,65 @@ std::uint32_t Shard<Queue, kFused>::GuideByPath(Packet& packet, std::uint32_t at
   packet.hop = static_cast<std::uint8_t>(backward ? packet.hop - 1 : packet.hop + 1);
   MoveTo(packet, backward ? channels >> 4 : channels & 15U);
   return link;
+}
+
+// Adaptive channels, the first of each class, are taken only where there is room for the packet,
+// which is then its own; else it waits for its escape channel, and acknowledgements know no other.
+template <typename Queue, bool kFused>
+std::uint32_t Shard<Queue, kFused>::GuideWithEscape(Packet& packet, std::uint32_t at) {
+  const Destination& to = (*destinations_)[packet.queue_pair];
+  const bool backward = (packet.flags & Packet::kBackward) != 0;
+  const std::uint32_t group = backward ? to.source_group : to.group;
+  packet.stage = static_cast<std::uint8_t>(packet.stage & ~Packet::kClaimed);
+  if (group == kNoIndex) return kNoIndex;
+  const std::uint32_t before = packet.stage & kStageChannel;
+  const bool data = packet.traffic_class < control_;
+  const auto ports = port_table_->Ports(at, group);
+  if (ports.empty()) {
+    MoveTo(packet, 0);
+    return HomeLink(to, backward, at);
+  }
+  const std::uint32_t first = data ? 1 : 0;  // of the escape channels
+  const bool escaped = ports_[packet.ingress].at_switch != kNoIndex && before >= first;
+  if (data && (!escaped || escape_->is_minimal())) {
+    MoveTo(packet, 0);
+    const std::uint32_t link = ClaimPort(packet, ports, at);
+    if (link != kNoIndex) return link;
+  }
+  const std::uint32_t link = escape_->Link(at, group);
+  const std::uint32_t channel =
+      escaped
+          ? escape_->ChannelBehind(packet.ingress, static_cast<std::uint8_t>(before - first), link)
+          : 0;
+  MoveTo(packet, first + channel);
+  return link;
+}
+
+// Of the ports with room for the packet behind them, that which adaptive routing likes best; the
+// room is the packet's from then on. kNoIndex: there is none.
+template <typename Queue, bool kFused>
+std::uint32_t Shard<Queue, kFused>::ClaimPort(Packet& packet, std::span<const std::uint32_t> ports,
+                                              std::uint32_t at) {
+  const std::uint32_t wanted = Credits(packet.wire);
+  const auto first = static_cast<std::uint32_t>(
+      (std::uint64_t{packet.path * switches_[at].multiplier} * ports.size()) >> 32);
+  std::uint32_t best = kNoIndex;
+  std::int64_t least = INT64_MAX;
+  for (std::uint32_t i = 0; i < ports.size(); ++i) {
+    const std::uint32_t link = ports[(first + i) % ports.size()];
+    CatchUp(link);
+    Lane& lane = plant_.lanes[QueueOf(link, packet.traffic_class)];
+    lane.Count(now_);
+    if (lane.available < wanted) continue;
+    const std::int64_t queued = Reluctance(ports_[link]);
+    if (plant_.IsDown(ports_[link]) || queued >= least) continue;
+    least = queued;
+    best = link;
+  }
+  if (best == kNoIndex) return best;
+  plant_.lanes[QueueOf(best, packet.traffic_class)].available -= wanted;
+  packet.stage |= Packet::kClaimed;
+  return best;
 }
 
 template <typename Queue, bool kFused>

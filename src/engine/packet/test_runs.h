@@ -62,12 +62,15 @@ inline TimedFault MakeFault(const Fabric& fabric, Draws& draw) {
 inline SmallRun MakeSmallRun(std::uint64_t seed) {
   Draws draw{seed};
   SmallRun run;
-  static const char* kFabrics[] = {"single-switch:nodes=4", "single-switch:nodes=9", "fat-tree:k=4",
+  static const char* kFabrics[] = {"single-switch:nodes=4",
+                                   "single-switch:nodes=9",
+                                   "fat-tree:k=4",
                                    "fat-tree:children=[3,4],parents=[1,2]",
-                                   "fat-tree:children=[4,2],parents=[1,1]"};
+                                   "fat-tree:children=[4,2],parents=[1,1]",
+                                   "torus:sizes=[4,3]"};
   static const char* kRates[] = {"100Gb/s", "40Gb/s", "400Gb/s", "56Gb/s"};
   const std::string spec_text =
-      fmt::format("{},link={}", kFabrics[draw.Below(5)], kRates[draw.Below(4)]);
+      fmt::format("{},link={}", kFabrics[draw.Below(6)], kRates[draw.Below(4)]);
   auto spec = ParseFabricSpec(spec_text);
   EXPECT_TRUE(spec.has_value()) << spec_text;
   spec->cable_latency = Time::Picoseconds(1 + draw.Below(3'000'000));

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "fabric/analysis/dependency_graph.h"
 #include "fabric/analysis/group_ways.h"
 #include "fabric/router_tables.h"
+#include "fabric/routing/escape_routes.h"
 #include "fabric/routing/virtual_channels.h"
 
 namespace trunkline {
@@ -36,6 +38,9 @@ class Prover {
       case PathRule::kFewestHops:
       case PathRule::kUpDown:
         break;
+    }
+    if (router_.options().policy == RoutingPolicy::kAdaptive && lanes_ > 1) {
+      if (auto proof = ByEscape()) return *std::move(proof);
     }
     DeadlockProof all = Judge(ByPorts(NetworkPaths::From::kSwitches));
     // Where cables are missing, a switch has ports towards leaves whose packets never come to it.
@@ -117,6 +122,56 @@ class Prover {
     return OfPart(Judge(graph), looked_at, homes.size());
   }
 
+  // The escape ways from every switch to every end, or to some of them; nothing where one of them
+  // leads nowhere, or they have a cycle. Channel 0 is the adaptive one.
+  [[nodiscard]] std::optional<DeadlockProof> ByEscape() const {
+    const EscapeRoutes escape(fabric_);
+    DependencyGraph graph(fabric_, lanes_);
+    std::map<std::uint32_t, DeviceId> ends;  // one on each set of switches
+    std::vector<DeviceId> switches;
+    for (std::size_t i = 0; i < fabric_.device_count(); ++i) {
+      const auto device = DeviceId(i);
+      if (fabric_.device(device).kind == DeviceKind::kSwitch) {
+        switches.push_back(device);
+      } else if (escape.paths().attached(device)) {
+        ends.emplace(escape.paths().destination(device), device);
+      }
+    }
+    const std::uint64_t stride = std::uint64_t{ends.size()} * switches.size() * 8 / kMostSteps + 1;
+    std::uint64_t looked_at = 0;
+    for (std::uint64_t i = 0; const auto& [destination, end] : ends) {
+      if (i++ % stride != 0) continue;
+      ++looked_at;
+      for (const DeviceId at : switches) {
+        const bool leads = tables_.network().Forwards(at, end);
+        if (leads && !AddEscape(escape, at, end, switches.size(), graph)) return std::nullopt;
+      }
+    }
+    DeadlockProof proof = OfPart(Judge(graph), looked_at, ends.size());
+    proof.escape = true;
+    return proof.cycle.empty() ? std::optional(std::move(proof)) : std::nullopt;
+  }
+
+  // Whether the escape way from a switch ends at those of `end`.
+  bool AddEscape(const EscapeRoutes& escape, DeviceId at, DeviceId end, std::size_t most,
+                 DependencyGraph& graph) const {
+    std::optional<LinkId> before;
+    std::uint8_t channel = 0;
+    for (std::size_t steps = 0; steps < most; ++steps) {
+      const auto link = escape.Next(at, end);
+      if (!link) return escape.paths().IsAt(at, end);
+      const std::uint8_t next = escape.ChannelBehind(before, channel, *link);
+      if (before) {
+        graph.Add({*before, static_cast<std::uint8_t>(channel + 1)},
+                  {*link, static_cast<std::uint8_t>(next + 1)});
+      }
+      before = link;
+      channel = next;
+      at = fabric_.link(*link).to;
+    }
+    return false;
+  }
+
   [[nodiscard]] static DeadlockProof OfPart(DeadlockProof proof, std::uint64_t looked_at,
                                             std::uint64_t all) {
     if (proof.cycle.empty() && looked_at < all) {
@@ -182,6 +237,8 @@ DeadlockProof ProveDeadlockFree(const Router& router, bool virtual_channels) {
 
 bool UsesVirtualChannels(const Router& router, bool credits) {
   const RouterOptions& options = router.options();
+  // Only a sender that counts credits knows that there is room for a packet.
+  if (options.policy == RoutingPolicy::kAdaptive && !credits) return false;
   return options.parameters.virtual_channels.value_or(credits) &&
          VirtualChannels(router.fabric(), options.policy, options.parameters) > 1;
 }

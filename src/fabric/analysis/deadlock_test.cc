@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/routing/escape_routes.h"
 #include "trunkline/fabric/build.h"
 
 namespace trunkline {
@@ -94,6 +95,57 @@ TEST(DeadlockProof, FailsForShortestPathsOnATorusAndADragonfly) {
   }
 }
 
+// Duato: an escape that is free of cycles and leads everywhere from everywhere is enough, and there
+// is one on any fabric that hangs together.
+TEST(DeadlockProof, HoldsForAdaptiveRoutingWithAnEscape) {
+  RoutingParameters parameters;
+  parameters.virtual_channels = true;
+  for (const char* text : {"torus:sizes=[4,4]", "torus:sizes=[5,3,2]", "dragonfly:h=2",
+                           "slim-fly:q=5"}) {
+    const Fabric fabric = FabricOf(text);
+    const DeadlockProof proof = ProofOf(fabric, RoutingPolicy::kAdaptive, true, parameters);
+    EXPECT_EQ(proof.verdict, Verdict::kProved) << text;
+    EXPECT_TRUE(proof.escape) << text;
+    EXPECT_EQ(proof.lanes, fabric.torus().empty() ? 2 : 3) << text;
+    EXPECT_GT(proof.dependencies, 0) << text;
+  }
+}
+
+// A torus that lacks a cable escapes up and down, since ways by dimension then turn.
+TEST(DeadlockProof, HoldsForAdaptiveRoutingOnATorusWithAGap) {
+  const Fabric whole = FabricOf("torus:sizes=[4,4]");
+  const Link& first = whole.link(whole.out(whole.link(whole.out(whole.endpoints()[0])[0]).to)[1]);
+  const std::vector<StaticFault> faults = {
+      {.target = whole.name(first.from) + "/" + whole.name(first.to)}};
+  const auto fabric = ApplyFaults(whole, faults);
+  ASSERT_TRUE(fabric.has_value());
+  const DeadlockProof proof = ProofOf(*fabric, RoutingPolicy::kAdaptive, true);
+  EXPECT_EQ(proof.verdict, Verdict::kProved);
+  EXPECT_TRUE(proof.escape);
+}
+
+// Dimension order needs both of its channels: with one, the graph of the escape closes rings.
+TEST(EscapeRoutes, ChangeTheirChannelBehindTheCableThatClosesARing) {
+  const Fabric fabric = FabricOf("torus:sizes=[4]");
+  const EscapeRoutes escape(fabric);
+  ASSERT_TRUE(escape.is_minimal());
+  const auto switch_of = [&](std::size_t host) {
+    return fabric.link(fabric.out(fabric.endpoints()[host])[0]).to;
+  };
+  // From the third switch to the first, over the fourth: 2 -> 3 -> 0.
+  const auto up = escape.Next(switch_of(2), fabric.endpoints()[0]);
+  ASSERT_TRUE(up.has_value());
+  EXPECT_EQ(fabric.link(*up).to, switch_of(3));
+  const auto closing = escape.Next(switch_of(3), fabric.endpoints()[1]);
+  ASSERT_TRUE(closing.has_value());
+  EXPECT_EQ(fabric.link(*closing).to, switch_of(0));
+  const auto on = escape.Next(switch_of(0), fabric.endpoints()[1]);
+  ASSERT_TRUE(on.has_value());
+  EXPECT_EQ(escape.ChannelBehind(std::nullopt, 0, *closing), 0);
+  EXPECT_EQ(escape.ChannelBehind(closing, 0, *on), 1);
+  EXPECT_FALSE(escape.Next(switch_of(1), fabric.endpoints()[1]).has_value());
+}
+
 TEST(DeadlockProof, HoldsForEveryDragonflyPolicyWithItsVirtualChannelsAlone) {
   const Fabric dragonfly = FabricOf("dragonfly:h=2");
   const Fabric plus = FabricOf("dragonfly-plus:h=2");
@@ -116,6 +168,7 @@ TEST(DeadlockProof, HoldsForEveryDragonflyPolicyWithItsVirtualChannelsAlone) {
 TEST(DeadlockProof, CountsLanesOfTheLiterature) {
   const Fabric torus = FabricOf("torus:sizes=[4,4]");
   EXPECT_EQ(VirtualChannels(torus, RoutingPolicy::kDor, {}), 2);
+  EXPECT_EQ(VirtualChannels(torus, RoutingPolicy::kAdaptive, {}), 3);  // Duato's, two of them dor's
   const Fabric fabric = FabricOf("dragonfly:h=2");
   EXPECT_EQ(VirtualChannels(fabric, RoutingPolicy::kMinimal, {}), 2);  // Kim and others, 2008
   EXPECT_EQ(VirtualChannels(fabric, RoutingPolicy::kValiant, {}), 3);  // likewise, by a group

@@ -16,10 +16,8 @@ const RoutingPolicyTraits kAdaptivePolicy = {
     .summary = "the shortest queue of the minimal paths; as flows, the fluid optimum in trees",
     .choice = PathChoice::kPacket,
     .balances = true,
-    .choose = HashedPort,
     .share = ProportionalShare,
-    .trunk_capacity = SumOfRates,
-    .keys = {"style"},
+    .keys = {"style", "virtual_channels"},
 };
 
 }  // namespace trunkline

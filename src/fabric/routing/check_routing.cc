@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/routing/escape_routes.h"
 #include "fabric/routing/group_routes.h"
 #include "fabric/routing/policy.h"
 #include "trunkline/base/check.h"
@@ -46,6 +47,11 @@ std::uint32_t VirtualChannels(const Fabric& fabric, RoutingPolicy policy,
                               const RoutingParameters& parameters, bool cables_fail) {
   const RoutingPolicyTraits& traits = TraitsOf(policy);
   if (traits.paths == PathRule::kDimensionOrder) return 2;  // before and behind the dateline
+  if (policy == RoutingPolicy::kAdaptive) {
+    // Shortest paths of a torus close rings; elsewhere it is for the user to say.
+    const bool escapes = parameters.virtual_channels.value_or(!fabric.torus().empty());
+    return escapes ? 1 + EscapeChannels(fabric) : 1;
+  }
   if (traits.paths != PathRule::kGroups) return 1;
   // One more for each cable between groups, for a router in between, and for a change of mind after
   // a local cable.
