@@ -369,7 +369,16 @@ Result<YamlDocument> YamlDocument::Parse(std::string_view text, std::string file
   const Result<std::uint32_t> root = internal::ParseInto(*tree, text, file, 0);
   if (!root) return std::unexpected(root.error());
   tree->root = *root;
-  YamlNode& node = tree->nodes[*root];
+  if (style == YamlStyle::kForeign && tree->nodes[*root].kind == YamlNode::Kind::kList) {
+    const auto key = static_cast<std::uint32_t>(tree->nodes.size());
+    YamlNode map = tree->nodes[*root];
+    map.kind = YamlNode::Kind::kMap;
+    map.children = {key, *root};
+    tree->nodes.emplace_back().kind = YamlNode::Kind::kScalar;
+    tree->nodes.push_back(std::move(map));
+    tree->root = key + 1;
+  }
+  YamlNode& node = tree->nodes[tree->root];
   if (node.kind != YamlNode::Kind::kMap) {
     tree->Note(Severity::kError, *root, "TL1107",
                fmt::format("{} is not a mapping", Describe(node)),

@@ -161,8 +161,8 @@ class YamlMap {
   YamlValue value_;
 };
 
-// A parsed document whose root is a mapping. Bounded: at most 16 MiB, 64 levels and a million
-// values; anchors, aliases and tags are refused, so that no input expands.
+// A parsed document whose root is a mapping; a list that others write has the key "". At most 16
+// MiB, 64 levels and a million values; no anchors, aliases and tags, so that no input expands.
 class YamlDocument {
  public:
   // Fails with TL1101 (cannot be read), TL1102 (syntax), TL1110 (aliases and tags), TL1111 (too

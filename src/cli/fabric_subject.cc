@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/yaml_reader.h"
@@ -34,13 +36,19 @@ Result<FabricSubject> OfSpec(const std::string& text, const std::vector<Assignme
   return SubjectOf(*std::move(built), *spec);
 }
 
+// A scenario has one of these keys, in YAML or JSON.
+bool LooksLikeScenario(std::string_view text) {
+  return std::ranges::any_of(std::array{"cluster:", "workload:", "\"cluster\"", "\"workload\""},
+                             [&](const char* key) { return text.find(key) != text.npos; });
+}
+
 Result<FabricSubject> OfFile(const std::string& path, const std::vector<Assignment>& assignments) {
   const auto text = ReadTextFile(path, kMostFabricFileBytes);
   if (!text) return std::unexpected(text.error());
   const bool says_format = std::ranges::any_of(assignments, [](const Assignment& assignment) {
     return assignment.text.starts_with("format=");
   });
-  if (!says_format && RecogniseFabric(*text).empty()) {
+  if (!says_format && RecogniseFabric(*text).empty() && LooksLikeScenario(*text)) {
     const auto scenario = ParseScenario(*text, path, assignments);
     if (!scenario) return std::unexpected(scenario.error());
     return FabricSubject{.built = scenario->cluster.fabric,

@@ -10,8 +10,9 @@
 namespace trunkline {
 namespace {
 
-constexpr std::array kMakers = {&IbnetdiscoverWriter, &SlurmWriter, &Ns3Writer, &SimgridWriter,
-                                &ContainerlabWriter,  &CsvWriter,   &DotWriter, &GraphmlWriter};
+constexpr std::array kMakers = {&IbnetdiscoverWriter, &SlurmWriter,   &Ns3Writer,
+                                &HtsimWriter,         &SimgridWriter, &ContainerlabWriter,
+                                &CsvWriter,           &DotWriter,     &GraphmlWriter};
 
 }  // namespace
 

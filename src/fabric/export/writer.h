@@ -24,6 +24,7 @@ struct FabricFileWriter {
 [[nodiscard]] const FabricFileWriter& IbnetdiscoverWriter();
 [[nodiscard]] const FabricFileWriter& SlurmWriter();
 [[nodiscard]] const FabricFileWriter& Ns3Writer();
+[[nodiscard]] const FabricFileWriter& HtsimWriter();
 [[nodiscard]] const FabricFileWriter& SimgridWriter();
 [[nodiscard]] const FabricFileWriter& ContainerlabWriter();
 [[nodiscard]] const FabricFileWriter& CsvWriter();

@@ -318,7 +318,8 @@ void CableBuilder::AddSwitches() {
                             .tier = tiers_[d],
                             .node = Device::kNoNode,
                             .local = next[tiers_[d]]++,
-                            .latency = device.latency.value_or(defaults.switch_latency())});
+                            .latency = device.latency.value_or(defaults.switch_latency()),
+                            .group = device.group});
     built_[d] = id;
     Name(id, device.name);
   }

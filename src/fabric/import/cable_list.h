@@ -20,7 +20,8 @@ struct CableList {
     std::string name;                       // unique; what people call it
     std::string host = {};                  // of an end: its server, the same for all of its NICs
     std::optional<Time> latency = {};       // of a switch, if the file says
-    int line = 0;                           // of the file; 0: none
+    std::uint32_t group = trunkline::Device::kNoGroup;  // of a dragonfly's switch
+    int line = 0;                                       // of the file; 0: none
   };
   struct End {
     std::uint32_t device = 0;  // in `devices`

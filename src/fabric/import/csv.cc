@@ -41,17 +41,25 @@ constexpr std::array<const char*, kColumns> kNames = {"from", "from_port", "from
                                                       "rate", "latency"};
 constexpr std::size_t kNoColumn = SIZE_MAX;
 
+// The cells of a line, without blanks and quotes around them; a quote that begins or ends none is
+// left in its cell.
 std::vector<Word> Cells(std::string_view line) {
   std::vector<Word> cells;
   for (std::size_t begin = 0; begin <= line.size();) {
-    std::size_t end = std::min(line.find(',', begin), line.size());
+    const std::size_t end = std::min(line.find(',', begin), line.size());
     std::size_t first = begin;
     std::size_t last = end;
     const auto blank = [&](std::size_t i) {
-      return line[i] == ' ' || line[i] == '\t' || line[i] == '\r' || line[i] == '"';
+      return line[i] == ' ' || line[i] == '\t' || line[i] == '\r';
     };
     while (first < last && blank(first)) ++first;
     while (last > first && blank(last - 1)) --last;
+    if (last - first >= 2 && line[first] == '"' && line[last - 1] == '"') {
+      ++first;
+      --last;
+      while (first < last && blank(first)) ++first;
+      while (last > first && blank(last - 1)) --last;
+    }
     cells.push_back({line.substr(first, last - first), static_cast<int>(first) + 1});
     begin = end + 1;
   }
@@ -149,8 +157,20 @@ class Reader {
     return std::nullopt;
   }
 
+  // A quote that is not around a cell, such as one around a comma, makes cells of other columns.
+  bool CheckQuotes(const std::vector<Word>& cells) {
+    const auto quoted = std::ranges::find_if(
+        cells, [](const Word& cell) { return cell.text.find('"') != std::string_view::npos; });
+    if (quoted == cells.end()) return true;
+    const auto offset = static_cast<int>(quoted->text.find('"'));
+    words_.Error({quoted->text, quoted->column + offset}, "TL1451", "a quote without its like",
+                 "quotes stand around a whole cell, which has no comma and no quote in it");
+    return false;
+  }
+
   void ReadRow() {
     const std::vector<Word> cells = Cells(words_.text());
+    if (!CheckQuotes(cells)) return;
     const auto from = ReadEnd(cells, kFrom);
     const auto to = from ? ReadEnd(cells, kTo) : std::nullopt;
     if (!to) return;

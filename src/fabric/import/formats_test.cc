@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -125,6 +127,79 @@ TEST(Slurm, WhatIsWrittenHasTheServersOfALeafTogether) {
   EXPECT_EQ(counts.nodes, 64U);
 }
 
+// Of three tiers the cores come back in another order.
+TEST(Htsim, WhatIsWrittenReadsBackWhereItIsAFatTree) {
+  for (const char* spec : {"clos:nodes=64,radix=16", "fat-tree:k=4",
+                           "fat-tree:children=[4,2,2],parents=[1,2,3],cables=[1,1,2]"}) {
+    const Fabric fabric = Build(spec);
+    const auto text = ExportFabric(fabric, "htsim");
+    ASSERT_TRUE(text) << spec << Format(text.error()[0]);
+    EXPECT_EQ(RecogniseFabric(*text), "htsim");
+    const Fabric again = Import(*text).built.fabric;
+    const FabricCounts found = CountParts(again);
+    const FabricCounts expected = CountParts(fabric);
+    ASSERT_EQ(found.tiers.size(), expected.tiers.size()) << spec;
+    if (found.tiers.size() == 2) {
+      EXPECT_EQ(CablesOf(again), CablesOf(fabric)) << spec;
+    }
+    EXPECT_EQ(found.host_cables, expected.host_cables) << spec;
+    for (std::size_t i = 0; i < found.tiers.size(); ++i) {
+      EXPECT_EQ(found.tiers[i].switches, expected.tiers[i].switches) << spec;
+      EXPECT_EQ(found.tiers[i].cables_up, expected.tiers[i].cables_up) << spec;
+      EXPECT_EQ(found.tiers[i].up, expected.tiers[i].up) << spec;
+    }
+    EXPECT_EQ(CountHops(again).mean_switches, CountHops(fabric).mean_switches) << spec;
+  }
+}
+
+TEST(Htsim, WhatIsNoFatTreeIsNotWritten) {
+  struct Refused {
+    const char* spec;
+    const char* why;
+  };
+  for (const auto& [spec, why] :
+       {Refused{"torus:sizes=[4,4]", "1 tiers"}, Refused{"single-switch:nodes=4", "1 tiers"},
+        Refused{"dragonfly:h=1", "1 tiers"}, Refused{"dragonfly-plus:h=2", "switches of one tier"},
+        Refused{"clos:nodes=16,radix=8,ports=2", "more cables than one"}}) {
+    const auto text = ExportFabric(Build(spec), "htsim");
+    ASSERT_FALSE(text) << spec;
+    EXPECT_EQ(text.error()[0].code, "TL1458") << spec;
+    EXPECT_THAT(text.error()[0].message, HasSubstr(why)) << spec;
+  }
+}
+
+// Of the dragonfly that htsim's generator made: the neighbours of each router, as its list has
+// them.
+TEST(Htsim, TheCablesOfADragonflyAreThoseOfItsGenerator) {
+  const std::string folder = TRUNKLINE_SOURCE_DIR "/../shared/samples/htsim/htsim-dragonfly/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
+  const auto imported = ImportFabricFile(folder + "dragonfly.topo");
+  ASSERT_TRUE(imported) << Format(imported.error()[0]);
+  const Fabric& fabric = imported->built.fabric;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> found;
+  for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+    const Link& link = fabric.link(LinkId(i));
+    const Device& from = fabric.device(link.from);
+    const Device& to = fabric.device(link.to);
+    if (from.kind != DeviceKind::kSwitch || to.kind != DeviceKind::kSwitch) continue;
+    found.emplace(std::min(from.local, to.local), std::max(from.local, to.local));
+  }
+  std::set<std::pair<std::uint32_t, std::uint32_t>> expected;
+  std::ifstream list(folder + "dragonfly.adjlist");
+  for (std::string line; std::getline(list, line);) {
+    if (line.starts_with('#')) continue;
+    std::istringstream words(line);
+    std::uint32_t from = 0;
+    words >> from;
+    for (std::uint32_t to = 0; words >> to;) {
+      expected.emplace(std::min(from, to), std::max(from, to));
+    }
+  }
+  EXPECT_EQ(found.size(), 36 * 3 / 2 + 36);
+  EXPECT_EQ(found, expected);
+  EXPECT_TRUE(CheckRouting(fabric, RoutingPolicy::kUgalL).empty());
+}
+
 TEST(ExportFabric, GraphsNameEveryDeviceAndCable) {
   const Fabric fabric = Build("clos:nodes=8,radix=8");
   const auto count = [](const std::string& text, const std::string& what) {
@@ -163,6 +238,37 @@ constexpr const char* kLinks =
     "           2   18[  ] ==( 4X  106.25 Gbps Active/  LinkUp)==>  5    1[  ] \"node-2 HCA-1\" ( "
     ")\n"
     "           2   19[  ] ==(         Down/ Polling)==>             [  ] \"\" ( )\n";
+// As iblinkinfo --line prints it (infiniband-diags 44, over ibsim).
+constexpr const char* kLine =
+    "0x0001 \"              node-1 HCA-1\"      4    1[  ] ==( 4X  106.25 Gbps Active/  LinkUp)==> "
+    " "
+    "0x0010      2   17[  ] \"leaf\" ( )\n"
+    "0x0002 \"              node-2 HCA-1\"      5    1[  ] ==( 4X  106.25 Gbps Active/  LinkUp)==> "
+    " "
+    "0x0010      2   18[  ] \"leaf\" ( )\n"
+    "0x0010 \"       MF0;leaf:SB7700/U1\"      2   17[  ] ==( 4X  106.25 Gbps Active/  LinkUp)==>  "
+    "0x0001      4    1[  ] \"node-1 HCA-1\" ( )\n"
+    "0x0010 \"       MF0;leaf:SB7700/U1\"      2   18[  ] ==( 4X  106.25 Gbps Active/  LinkUp)==>  "
+    "0x0002      5    1[  ] \"node-2 HCA-1\" ( )\n"
+    "0x0010 \"       MF0;leaf:SB7700/U1\"      2   19[  ] ==(                Down/ Polling)==>     "
+    "  "
+    "      [  ] \"\" ( )\n";
+// The tree is the default of the cluster, though it comes second.
+constexpr const char* kSlurmYaml =
+    "---\n"
+    "- topology: racks\n"
+    "  block:\n"
+    "    block_sizes: [4, 8]\n"
+    "    blocks:\n"
+    "      - {block: b1, nodes: \"x[1-4]\"}\n"
+    "- topology: pod\n"
+    "  cluster_default: true\n"
+    "  tree:\n"
+    "    switches:\n"
+    "      - {switch: top, children: \"leaf-[1-2]\"}\n"
+    "      - {switch: leaf-1, nodes: \"n[01-02,4]\"}\n"
+    "      - switch: leaf-2\n"
+    "        nodes: n[05-06]\n";
 constexpr const char* kTree =
     "# a tree\n"
     "switchname=top Switches=leaf-[1-2]\n"
@@ -180,6 +286,11 @@ constexpr const char* kHtsim =
     "Downlink_Latency_ns 1000\n\nTier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 4\n"
     "Downlink_Latency_ns 1000\nBundle 1\n\nTier 2\nDownlink_speed_Gbps 100\nRadix_Down 4\n"
     "Downlink_Latency_ns 1000\nBundle 2\n";
+// Two routers a group, one global cable each: three groups in a ring.
+constexpr const char* kDragonfly =
+    "# Dragonfly\np 2\na 2\nh 1\n\nSwitch_latency_ns 500\nLink_speed_global_Gbps 400\n"
+    "Link_speed_local_Gbps 200\nLink_speed_host_Gbps 100\n\nLink_latency_global_ns 500\n"
+    "Link_latency_local_ns 25\nLink_latency_host_ns 30\n";
 constexpr const char* kCluster =
     "<platform version=\"4.1\"><zone id=\"w\" routing=\"Full\">\n"
     "<cluster id=\"c\" prefix=\"n\" radical=\"0-15\" suffix=\"\" speed=\"1Gf\" bw=\"50GBps\"\n"
@@ -261,16 +372,34 @@ INSTANTIATE_TEST_SUITE_P(
     Formats, EveryFormat,
     testing::Values(Sample{"ibnetdiscover-p", kPorts, 2, 2, 2, 0, kGb100},
                     Sample{"iblinkinfo", kLinks, 2, 2, 2, 0, Rate::GigabitsPerSecond(400)},
+                    Sample{"iblinkinfo", kLine, 2, 2, 2, 0, Rate::GigabitsPerSecond(400)},
+                    Sample{"slurm-yaml", kSlurmYaml, 5, 5, 5, 2, Rate::GigabitsPerSecond(400)},
                     Sample{"slurm", kTree, 5, 5, 5, 2, Rate::GigabitsPerSecond(400)},
                     Sample{"ns3", kNs3, 3, 3, 3, 1, kGb100},
                     Sample{"ns3", kSimai, 2, 4, 4, 0, Rate::GigabitsPerSecond(400)},
                     Sample{"htsim", kHtsim, 8, 8, 8, 24, Rate::GigabitsPerSecond(200)},
+                    Sample{"htsim-dragonfly", kDragonfly, 12, 12, 12, 6, kGb100},
                     Sample{"simgrid", kCluster, 16, 16, 16, 8, Rate::GigabitsPerSecond(400)},
                     Sample{"simgrid", kRouted, 2, 2, 2, 0, kGb100},
                     Sample{"containerlab", kLab, 2, 2, 2, 0, Rate::GigabitsPerSecond(400)},
                     Sample{"astra-sim", kAstra, 32, 32, 32, 64,
                            Rate::BitsPerSecond((400LL + 2 * 50) << 33)},
                     Sample{"csv", kCsv, 3, 3, 3, 1, kGb100}));
+
+TEST(SlurmYaml, JoinsBlocksAndNamesTheTopologiesThatAreNotRead) {
+  const ImportedFabric imported = Import(
+      "- topology: racks\n  block:\n    blocks:\n      - {block: b1, nodes: x1}\n"
+      "      - {block: b2, nodes: \"y[1-3]\"}\n- topology: all\n  flat: true\n");
+  const FabricCounts counts = CountParts(imported.built.fabric);
+  EXPECT_EQ(counts.nics, 4U);
+  EXPECT_EQ(counts.switch_cables, 2U);
+  EXPECT_THAT(imported.built.notes, Contains(HasSubstr("not all")));
+}
+
+TEST(Csv, QuotesMayStandAroundCells) {
+  const ImportedFabric imported = Import("\"from\",\"to\"\n\" node1\",\"leaf\"\nnode2 , leaf\n");
+  EXPECT_EQ(CountParts(imported.built.fabric).nics, 2U);
+}
 
 TEST(Simai, GpusKeepTheirNvlinks) {
   const Fabric fabric = Import(kSimai).built.fabric;
@@ -322,10 +451,15 @@ TEST(Formats, WhatIsWrongIsNamedWithItsPlace) {
       {"ns3", With(kNs3, "\n3 4", "\n3 9"), "TL1451 2:3"},
       {"ns3", With(kNs3, "\n3 4", "\n3 3"), "TL1452 2:3"},
       {"htsim", With(kHtsim, "Radix_Up", "Radix_Upp"), "TL1451 8:1"},
-      {"htsim", With(kHtsim, "Bundle 2", "Bundle 3"), "TL1452 0:0"},
+      {"htsim", With(kHtsim, "Bundle 2", "Bundle 3"), "TL1452 14:1"},
       {"htsim", "Nodes 9\n" + std::string(kHtsim), "TL1452 2:1"},
-      {"simgrid", With(kCluster, "50GBps", "50XBps"), "TL1453 2:2"},
-      {"simgrid", With(kCluster, "2;4,4", "3;4,4"), "TL1452 2:2"},
+      {"htsim", With(kHtsim, "Podsize 4", "Podsize 3"), "TL1452 3:1"},
+      {"htsim-dragonfly", With(kDragonfly, "h 1", "h 0"), "TL1452 4:1"},
+      {"htsim-dragonfly", With(kDragonfly, "p 2", "p two"), "TL1451 2:3"},
+      {"htsim-dragonfly", With(kDragonfly, "a 2", "a 20000"), "TL1452 3:1"},
+      {"htsim-dragonfly", With(kDragonfly, "h 1", "p 1"), "TL1452 4:1"},
+      {"simgrid", With(kCluster, "50GBps", "50XBps"), "TL1453 2:69"},
+      {"simgrid", With(kCluster, "2;4,4", "3;4,4"), "TL1452 3:51"},
       {"simgrid", With(kCluster, "</zone>", "</zonk>"), "TL1451 3:69"},
       {"simgrid", std::string(kCluster) + "and more", "TL1451 4:1"},
       {"simgrid", std::string(kCluster) + "<platform/>", "TL1451 4:2"},
@@ -335,6 +469,17 @@ TEST(Formats, WhatIsWrongIsNamedWithItsPlace) {
       {"astra-sim", With(kAstra, "[ 8, 4 ]", "[ 8 ]"), "TL1452 2:13"},
       {"csv", With(kCsv, "from,to", "from,tu"), "TL1451 1:6"},
       {"csv", With(kCsv, "leaf,spine", "leaf,leaf"), "TL1452 4:6"},
+      {"csv", With(kCsv, "node2", "\"node2"), "TL1451 3:1"},
+      {"csv", With(kCsv, "node2", "\"node,2\""), "TL1451 3:1"},
+      {"csv", With(kCsv, "node2", "no\"de2"), "TL1451 3:3"},
+      {"iblinkinfo", With(kLine, "0x0002", "2"), "TL1451 2:18"},
+      {"slurm-yaml", With(kSlurmYaml, "n[01-02,4]", "n[02-01]"), "TL1451 12:33"},
+      {"slurm-yaml", With(kSlurmYaml, "switch: leaf-2", "switch: leaf-1"), "TL1452 13:9"},
+      {"slurm-yaml", With(kSlurmYaml, "switch: leaf-2", "switch: leaf-3"), "TL1452 11:33"},
+      {"slurm-yaml", "- topology: a\n  flat: true\n", "TL1451 1:3"},
+      {"slurm-yaml", "- topology: a\n  tree: {}\n", "TL1106 2:9"},
+      {"ns3", With(kNs3, "1000ns 0\n1 3", "1000ns 0.01\n1 3"), "TL1455 3:20"},
+      {"ns3", With(kNs3, "1000ns 0\n1 3", "1000ns nan\n1 3"), "TL1453 3:20"},
       {"csv", "from,to,from_kind,to_kind\nh1,s1,nic,switch\nh2,h1,nic,switch\n", "TL1452 3:11"},
   };
   for (const Fault& fault : faults) {

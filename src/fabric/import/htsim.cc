@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <optional>
-#include <set>
 #include <spanstream>
 #include <utility>
 
@@ -70,7 +70,7 @@ class Reader {
           "Downlink_Latency_ns, Switch_Latency_ns, Bundle");
       return;
     }
-    if (!given_.insert(field).second) {
+    if (!given_.try_emplace(field, words_.line()).second) {
       words_.Error(words[0], "TL1452", fmt::format("{} is given twice", key), "remove one");
     }
     *field = *value;
@@ -96,32 +96,44 @@ class Reader {
     return nullptr;
   }
 
-  void Contradiction(const std::string& message, const std::string& hint) {
-    words_.FileError("TL1452", message, hint);
+  // At the line of the first of the fields that has one, else at the last of the file.
+  void Contradiction(std::initializer_list<const std::int64_t*> fields, const std::string& message,
+                     const std::string& hint) {
+    int line = words_.line();
+    for (const std::int64_t* field : fields) {
+      const auto given = given_.find(field);
+      if (given == given_.end()) continue;
+      line = given->second;
+      break;
+    }
+    words_.LineError(line, 1, "TL1452", message, hint);
   }
 
   void CheckShape() {
     if (nodes_ < 1 || tier_count_ < 2 || tier_count_ > 3 || pod_ < 1) {
-      return Contradiction("Nodes, Tiers (2 or 3) and Podsize are needed", "give all three");
+      return Contradiction({}, "Nodes, Tiers (2 or 3) and Podsize are needed", "give all three");
     }
     for (std::int64_t t = 0; t < tier_count_; ++t) {
       const Tier& tier = tiers_[static_cast<std::size_t>(t)];
       if (tier.gbps < 1 || tier.radix_down < 1 || tier.bundle < 1 ||
           (t + 1 < tier_count_ && tier.radix_up < 1)) {
         return Contradiction(
+            {&tier.gbps, &tier.radix_down, &tier.radix_up},
             fmt::format("tier {} lacks Downlink_speed_Gbps, Radix_Down or Radix_Up", t),
             "each is at least 1");
       }
     }
     if (tier_count_ == 2) pod_ = nodes_;
     if (nodes_ % pod_ != 0 || pod_ % tiers_[0].radix_down != 0) {
-      return Contradiction(fmt::format("{} nodes in pods of {} with {} a leaf do not divide",
+      return Contradiction({&pod_},
+                           fmt::format("{} nodes in pods of {} with {} a leaf do not divide",
                                        nodes_, pod_, tiers_[0].radix_down),
                            "Radix_Down of tier 0 divides Podsize, which divides Nodes");
     }
     for (std::size_t t = 0; t + 1 < static_cast<std::size_t>(tier_count_); ++t) {
       if (tiers_[t].radix_up % tiers_[t + 1].bundle != 0) {
-        return Contradiction(fmt::format("{} uplinks of tier {} do not divide into bundles of {}",
+        return Contradiction({&tiers_[t].radix_up},
+                             fmt::format("{} uplinks of tier {} do not divide into bundles of {}",
                                          tiers_[t].radix_up, t, tiers_[t + 1].bundle),
                              "Bundle divides Radix_Up of the tier below");
       }
@@ -130,12 +142,14 @@ class Reader {
     const std::int64_t pods = nodes_ / pod_;
     if (leaves * tiers_[1].bundle > tiers_[1].radix_down ||
         (tier_count_ == 3 && pods * tiers_[2].bundle > tiers_[2].radix_down)) {
-      return Contradiction("a switch has fewer ports down than cables lead to it",
+      return Contradiction({&tiers_[1].radix_down},
+                           "a switch has fewer ports down than cables lead to it",
                            fmt::format("{} leaves a pod, {} pods", leaves, pods));
     }
     const std::int64_t cables = nodes_ + nodes_ / tiers_[0].radix_down * tiers_[0].radix_up;
     if (nodes_ > 262'144 || cables > 4'000'000) {
-      Contradiction("the fat tree is too large", "at most 262144 nodes and 4 million cables");
+      Contradiction({&nodes_}, "the fat tree is too large",
+                    "at most 262144 nodes and 4 million cables");
     }
   }
 
@@ -185,7 +199,7 @@ class Reader {
   std::map<std::uint32_t, std::uint32_t> ports_;
   std::array<Tier, 3> tiers_;
   Tier* tier_ = nullptr;
-  std::set<const std::int64_t*> given_;
+  std::map<const std::int64_t*, int> given_;  // with their lines
   std::int64_t nodes_ = 0;
   std::int64_t tier_count_ = 0;
   std::int64_t pod_ = 0;

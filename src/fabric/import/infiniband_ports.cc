@@ -2,8 +2,12 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <optional>
 #include <spanstream>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "fabric/import/infiniband.h"
@@ -16,6 +20,10 @@
 //
 //   Switch: 0x7cff leaf-1:
 //      1719  10[  ] ==( 4X  25.78125 Gbps Active/  LinkUp)==>  134   1[  ] "node-1 HCA-1" ( )
+//
+// With --line there are no headers; the GUID and the description of either end stand in the line:
+//
+//   0x7cff "leaf-1"  1719  10[  ] ==( … LinkUp)==>  0x7cfe  134   1[  ] "node-1 HCA-1" ( )
 namespace trunkline {
 namespace {
 
@@ -25,6 +33,8 @@ struct Port {
   std::string_view guid;
 };
 
+bool IsGuid(std::string_view text) { return text.starts_with("0x") || text.starts_with("0X"); }
+
 std::optional<Port> TakePort(Scanner& scan) {
   const std::string_view kind = scan.Token();
   const bool is_switch = SameText(kind, "sw");
@@ -32,7 +42,7 @@ std::optional<Port> TakePort(Scanner& scan) {
   const auto lid = scan.Number();
   const auto port = lid ? scan.Number() : std::nullopt;
   const std::string_view guid = port ? scan.Token() : "";
-  if (!guid.starts_with("0x") && !guid.starts_with("0X")) return std::nullopt;
+  if (!IsGuid(guid)) return std::nullopt;
   return Port{is_switch ? DeviceKind::kSwitch : DeviceKind::kNic, *port, guid};
 }
 
@@ -107,12 +117,26 @@ constexpr std::array<std::pair<double, std::string_view>, 9> kLaneSpeeds = {{{2.
                                                                              {106.25, "NDR"},
                                                                              {212.5, "XDR"}}};
 
+// How many lines of `iblinkinfo --line` each GUID has.
+std::map<std::string, std::uint32_t, std::less<>> CountLines(std::string_view text) {
+  std::map<std::string, std::uint32_t, std::less<>> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    Scanner scan(text.substr(0, end));
+    const std::string_view guid = scan.Token();
+    if (IsGuid(guid) && scan.Quoted()) ++lines[std::string(guid)];
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
 class LinkReader {
  public:
   LinkReader(std::string_view text, const std::string& file)
       : stream_(std::span(text.data(), text.size())),
         words_(stream_, file),
-        subnet_(words_, Subnet::Listing::kPartial) {}
+        subnet_(words_, Subnet::Listing::kPartial),
+        lines_(CountLines(text)) {}
 
   Result<FabricSource> Read() {
     while (words_.Next()) {
@@ -144,25 +168,55 @@ class LinkReader {
     const std::size_t begin = text.find("==(");
     const std::size_t end = text.find(")==>");
     Scanner scan(text);
-    if (!header_ || begin == std::string_view::npos || end == std::string_view::npos ||
-        end < begin) {
+    if ((!header_ && lines_.empty()) || begin == std::string_view::npos ||
+        end == std::string_view::npos || end < begin) {
       return Malformed(scan);
     }
     if (text.substr(begin, end - begin).find("LinkUp") == std::string_view::npos) return;
     Scanner left(text.substr(0, begin));
-    if (text.substr(static_cast<std::size_t>(left.column()) - 1).find("0x") < begin) left.Token();
-    const auto local = TakeLidAndPort(left);
+    const auto local = TakeEnd(left);
     Scanner right(text.substr(end + 4));
-    const auto remote = TakeLidAndPort(right);
+    const auto remote = TakeEnd(right);
     const auto name = remote ? right.Quoted() : std::nullopt;
-    if (!local || !name) return Malformed(left);
+    if (!local || !name || (local->description && remote->guid.empty())) return Malformed(left);
     Scanner state(text.substr(begin + 3, end - begin - 3));
     const std::string_view width = state.Token();
     const Word speed{state.Token(), static_cast<int>(begin) + 1};
+    const bool alone = local->description.has_value();  // --line
     const std::uint32_t device =
-        subnet_.Declare(kind_, "lid " + std::to_string(local->first), description_);
-    subnet_.Connect({device, local->second}, "lid " + std::to_string(remote->first), remote->second,
-                    RateOf(width, speed), static_cast<int>(end) + 5);
+        alone ? subnet_.Declare(KindOf(*local), local->guid, *local->description)
+              : subnet_.Declare(kind_, local->id(), description_);
+    if (alone) subnet_.Declare(KindOf(*remote), remote->guid, *name);
+    subnet_.Connect({device, local->port}, alone ? std::string(remote->guid) : remote->id(),
+                    remote->port, RateOf(width, speed), static_cast<int>(end) + 5);
+  }
+
+  struct LinkEnd {
+    std::string_view guid;
+    std::optional<std::string_view> description;
+    std::uint32_t lid = 0;
+    std::uint32_t port = 0;
+    [[nodiscard]] std::string id() const { return "lid " + std::to_string(lid); }
+  };
+
+  static std::optional<LinkEnd> TakeEnd(Scanner& scan) {
+    LinkEnd end;
+    Scanner ahead = scan;
+    if (IsGuid(ahead.Token())) {
+      end.guid = scan.Token();
+      end.description = scan.Quoted();
+    }
+    const auto place = TakeLidAndPort(scan);
+    if (!place) return std::nullopt;
+    std::tie(end.lid, end.port) = *place;
+    return end;
+  }
+
+  // Lines do not say what a GUID is of: a switch has several ports, an HCA a GUID for each.
+  [[nodiscard]] DeviceKind KindOf(const LinkEnd& end) const {
+    const auto lines = lines_.find(end.guid);
+    const bool several = (lines != lines_.end() && lines->second > 1) || end.port > 2;
+    return several ? DeviceKind::kSwitch : DeviceKind::kNic;
   }
 
   static std::optional<std::pair<std::uint32_t, std::uint32_t>> TakeLidAndPort(Scanner& scan) {
@@ -189,7 +243,7 @@ class LinkReader {
   void Malformed(const Scanner& scan) {
     words_.LineError(
         words_.line(), scan.column(), "TL1451", "the line is not of the form of iblinkinfo",
-        "a line `Switch: GUID name:` or `CA: name:`, then a line a port; without --line");
+        "a line `Switch: GUID name:` or `CA: name:`, then a line a port; or with --line");
   }
 
   std::ispanstream stream_;
@@ -198,6 +252,7 @@ class LinkReader {
   DeviceKind kind_ = DeviceKind::kSwitch;
   std::string description_;
   bool header_ = false;
+  std::map<std::string, std::uint32_t, std::less<>> lines_;  // by GUID; empty: not of --line
 };
 
 }  // namespace

@@ -44,6 +44,7 @@ Rate SocketRate(pugi::xml_node cpu) {
 
 constexpr int kMostDepth = 32;
 constexpr std::size_t kMostOfKind = 1024;
+constexpr int kMostDev = 1'000'000;  // of numbers that devices are given
 
 class Reader {
  public:
@@ -51,7 +52,7 @@ class Reader {
 
   Result<NodeTemplate> Read() {
     for (pugi::xml_node cpu : xml_.root().children("cpu")) {
-      const std::uint32_t at = draft_.Add(DeviceKind::kCpu, cpu.attribute("numaid").as_int());
+      const std::uint32_t at = draft_.Add(DeviceKind::kCpu, Integer(cpu, "numaid", -1, kMostDev));
       socket_ = SocketRate(cpu);
       ReadChildren(cpu, at, Rate(), 0);
     }
@@ -100,15 +101,15 @@ class Reader {
     const bool leaf = !pci.child("pci") && !pci.child("nic");
     const std::string_view busid = pci.attribute("busid").value();
     if (!busids_.insert(busid).second) {
-      xml_.Error(pci, "TL1452", fmt::format("two devices have the busid '{}'", busid),
+      xml_.Error(pci, "busid", "TL1452", fmt::format("two devices have the busid '{}'", busid),
                  "remove one, or correct its busid");
       return;
     }
     if (gpu || (leaf && (kind.starts_with("0x03") || kind.starts_with("0x12")))) {
-      const int order = gpu ? gpu.attribute("dev").as_int() : static_cast<int>(gpus_.size());
+      const int order = gpu ? Integer(gpu, "dev", 0, kMostDev) : static_cast<int>(gpus_.size());
       const std::uint32_t at = draft_.Add(DeviceKind::kGpu, order);
       draft_.Join(at, parent, LinkKind::kPcie, rate);
-      gpus_[std::string(busid)] = {at, gpu, gpu.attribute("sm").as_int()};
+      gpus_[std::string(busid)] = {at, gpu, Integer(gpu, "sm", 0, 10'000)};
     } else if (leaf && kind.starts_with("0x02")) {
       const std::uint32_t at =
           draft_.Add(DeviceKind::kNic, static_cast<std::int64_t>(draft_.Count(DeviceKind::kNic)));
@@ -131,35 +132,40 @@ class Reader {
     double speed = 8;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), speed);
     if (!text.empty() && (error != std::errc() || !(speed >= 1 && speed <= 256))) {
-      xml_.Error(pci, "TL1453", fmt::format("link_speed: '{}' is no speed of PCIe", text),
+      xml_.Error(pci, "link_speed", "TL1453",
+                 fmt::format("link_speed: '{}' is no speed of PCIe", text),
                  "such as 32.0 GT/s PCIe");
       speed = 8;
     }
-    const int width = pci.attribute("link_width").as_int();
-    if (width < 0 || width > 32) {
-      xml_.Error(pci, "TL1453", fmt::format("link_width: {} lanes", width), "from 1 to 32");
-    }
-    return PcieRate(speed, width >= 1 && width <= 32 ? width : 16);
+    const int width = Integer(pci, "link_width", 0, 32);
+    return PcieRate(speed, width >= 1 ? width : 16);
   }
 
   void ReadNet(pugi::xml_node net, std::uint32_t parent, Rate above) {
-    const std::int64_t speed = net.attribute("speed").as_llong();  // in Mb/s
-    if (speed < 1 || speed > 10'000'000) {
-      xml_.Error(net, "TL1453", fmt::format("speed: {} Mb/s", speed), "such as 400000");
+    const std::int64_t speed = Integer(net, "speed", 1, 10'000'000);  // in Mb/s
+    const std::string_view name = net.attribute("name").value();
+    if (!name.empty() && !nets_.insert({name, net.attribute("port").value()}).second) {
+      xml_.Error(net, "name", "TL1452", fmt::format("two NICs are called '{}'", name),
+                 "remove one, or correct its name or port");
       return;
     }
     const Rate rate = Rate::BitsPerSecond(speed * 1'000'000);
     fastest_ = std::max(fastest_, rate);
-    const std::uint32_t at = draft_.Add(DeviceKind::kNic, net.attribute("dev").as_int());
+    const std::uint32_t at = draft_.Add(DeviceKind::kNic, Integer(net, "dev", 0, kMostDev));
     draft_.Join(at, parent, LinkKind::kPcie, above > Rate() ? above : rate);
   }
 
-  int LinkCount(pugi::xml_node link) {
-    const int count = link.attribute("count").as_int();
-    if (count >= 1 && count <= 64) return count;
-    xml_.Error(link, "TL1453", fmt::format("count: '{}' links", link.attribute("count").value()),
-               "from 1 to 64");
-    return 1;
+  // A whole number in [least, most], 0 where the file has none or an empty one; what is noted as a
+  // mistake counts as `least`.
+  int Integer(pugi::xml_node node, const char* attribute, int least, int most) {
+    const std::string_view text = node.attribute(attribute).value();
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool good = text.empty() || (error == std::errc() && end == text.data() + text.size());
+    if (good && value >= least && value <= most) return value;
+    xml_.Error(node, attribute, "TL1453", fmt::format("{}: '{}'", attribute, text),
+               fmt::format("a whole number from {} to {}", least, most));
+    return least;
   }
 
   // NVLinks and xGMI: between two GPUs both list them, an NVSwitch is one crossbar.
@@ -170,7 +176,7 @@ class Reader {
       int to_switch = 0;
       for (const char* kind : {"nvlink", "xgmi"}) {
         for (pugi::xml_node link : gpu.node.children(kind)) {
-          const int count = LinkCount(link);
+          const int count = Integer(link, "count", 1, 64);
           const std::string target = link.attribute("target").value();
           if (gpus_.contains(target)) {
             counts[{busid, target}] += count;
@@ -208,8 +214,9 @@ class Reader {
 
   XmlFile xml_;
   NodeDraft draft_;
-  std::map<std::string, Gpu> gpus_;    // by PCI address
-  std::set<std::string_view> busids_;  // of all PCI devices
+  std::map<std::string, Gpu> gpus_;                               // by PCI address
+  std::set<std::string_view> busids_;                             // of all PCI devices
+  std::set<std::pair<std::string_view, std::string_view>> nets_;  // names and ports
   Rate socket_ = Rate::GigabytesPerSecond(6);
   Rate fastest_;
 };

@@ -120,6 +120,17 @@ TEST(NcclTopology, WhatContradictsItselfIsRefused) {
                   .message,
               HasSubstr("lists 5"));
   EXPECT_EQ(problem("count=\"4\"", "count=\"many\"").where.line, 3);
+  EXPECT_EQ(problem("dev=\"0\"", "dev=\"nan\"").where.column, 43);  // of its value
+  EXPECT_EQ(problem("sm=\"80\"", "sm=\"8x\"").code, "TL1453");
+  EXPECT_EQ(problem("numaid=\"0\"", "numaid=\"0.5\"").code, "TL1453");
+}
+
+TEST(NcclTopology, ANicTwiceIsRefusedAtItsName) {
+  const auto node = ReadNcclTopology(With(kNccl, "name=\"mlx5_0\"", "name=\"mlx5_1\""), "t");
+  ASSERT_FALSE(node);
+  EXPECT_THAT(node.error()[0].message, HasSubstr("two NICs are called 'mlx5_1'"));
+  EXPECT_EQ(node.error()[0].where.line, 20);
+  EXPECT_EQ(node.error()[0].where.column, 25);
 }
 
 TEST(TopologyMatrix, IsTheServerThatItDraws) {
@@ -147,6 +158,8 @@ TEST(TopologyMatrix, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(place(std::string(kMatrix).substr(0, std::string(kMatrix).find("NIC1\tPIX"))),
             "TL1452 0:0");
   EXPECT_EQ(place("\tGPU0\nGPU0\tX\n"), "TL1452 0:0");
+  EXPECT_EQ(place(std::string(kMatrix) + "GPU1\tNV4\tX\n"), "TL1452 9:1");
+  EXPECT_EQ(place("\tGPU0\tGPU0\nGPU0\tX\tX\n"), "TL1452 1:7");
 }
 
 TEST(NodeFiles, OtherToolsServersAreTemplates) {

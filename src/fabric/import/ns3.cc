@@ -159,12 +159,27 @@ class Reader {
     if (rate_text.ends_with("bps")) rate_text.replace(rate_text.size() - 2, 2, "/s");
     const auto rate = Quantity<Rate>(words[2], ParseRate, rate_text);
     const auto delay = Quantity<Time>(words[3], ParseTime, std::string(words[3].text));
-    if (!rate || !delay) return;
+    if (!rate || !delay || (words.size() == 5 && !CheckErrorRate(words[4]))) return;
     cables_.list.cables.push_back({{static_cast<std::uint32_t>(*from), ++ports_[*from]},
                                    {static_cast<std::uint32_t>(*to), ++ports_[*to]},
                                    *rate,
                                    *delay,
                                    words_.line()});
+  }
+
+  // What these simulators drop at random is a fault here, of one cable and for a time.
+  bool CheckErrorRate(const Word& word) {
+    const auto rate = word.AsReal();
+    if (rate == 0) return true;
+    if (rate && *rate > 0 && *rate <= 1) {
+      words_.Error(word, "TL1455", fmt::format("an error rate of {}", word.text),
+                   "write 0, and in the scenario faults: [{target: A/B, kind: frame_loss, value: "
+                   "the rate}]");
+    } else {
+      words_.Error(word, "TL1453", fmt::format("'{}' is no error rate", word.text),
+                   "a number from 0 to 1");
+    }
+    return false;
   }
 
   std::ispanstream stream_;

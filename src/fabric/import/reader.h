@@ -26,8 +26,10 @@ struct FabricFileReader {
 [[nodiscard]] const FabricFileReader& IbnetdiscoverPortsReader();
 [[nodiscard]] const FabricFileReader& IblinkinfoReader();
 [[nodiscard]] const FabricFileReader& SlurmReader();
+[[nodiscard]] const FabricFileReader& SlurmYamlReader();
 [[nodiscard]] const FabricFileReader& Ns3Reader();
 [[nodiscard]] const FabricFileReader& HtsimReader();
+[[nodiscard]] const FabricFileReader& HtsimDragonflyReader();
 [[nodiscard]] const FabricFileReader& SimgridReader();
 [[nodiscard]] const FabricFileReader& ContainerlabReader();
 [[nodiscard]] const FabricFileReader& AstraReader();

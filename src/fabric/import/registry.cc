@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::array kReaders = {&IbnetdiscoverReader, &IbnetdiscoverPortsReader,
                                  &IblinkinfoReader,    &SlurmReader,
-                                 &Ns3Reader,           &HtsimReader,
+                                 &SlurmYamlReader,     &Ns3Reader,
+                                 &HtsimReader,         &HtsimDragonflyReader,
                                  &SimgridReader,       &ContainerlabReader,
                                  &AstraReader,         &CsvReader};
 

@@ -62,7 +62,7 @@ class Reader {
                             UnitResult<T> (*parse)(std::string_view)) {
     const auto value = parse(node.attribute(attribute).value());
     if (value) return *value;
-    xml_.Error(node, "TL1453", fmt::format("{}: {}", attribute, value.error().message),
+    xml_.Error(node, attribute, "TL1453", fmt::format("{}: {}", attribute, value.error().message),
                value.error().hint);
     return std::nullopt;
   }
@@ -78,7 +78,7 @@ class Reader {
       const auto [last, error] = std::from_chars(item.data(), item.data() + item.size(), number);
       if (item.empty() || error != std::errc() || last != item.data() + item.size() || number < 1 ||
           number > 262'144) {
-        xml_.Error(node, "TL1451", fmt::format("{}: '{}' is no count", attribute, item),
+        xml_.Error(node, attribute, "TL1451", fmt::format("{}: '{}' is no count", attribute, item),
                    "such as 2;8,8;1,8;1,1");
         return {};
       }
@@ -105,7 +105,8 @@ class Reader {
       const auto first = low.Number();
       const auto last = high.Number();
       if (!first || !last || *last < *first) {
-        xml_.Error(node, "TL1451", fmt::format("radical: '{}' is no range", range), "such as 0-63");
+        xml_.Error(node, "radical", "TL1451", fmt::format("radical: '{}' is no range", range),
+                   "such as 0-63");
         return std::nullopt;
       }
       from = *first;
@@ -115,7 +116,8 @@ class Reader {
       if (more) text.remove_prefix(comma + 1);
     }
     if (count >= 1 && count <= 262'144) return static_cast<std::uint32_t>(count);
-    xml_.Error(node, "TL1451", fmt::format("radical names {} hosts", count), "from 1 to 262144");
+    xml_.Error(node, "radical", "TL1451", fmt::format("radical names {} hosts", count),
+               "from 1 to 262144");
     return std::nullopt;
   }
 
@@ -133,7 +135,7 @@ class Reader {
     if (SameText(topology, "FLAT")) {
       spec.kind = "single-switch";
       if (node.attribute("bb_bw")) {
-        xml_.Error(node, "TL1451", "a backbone that all hosts share is no cable",
+        xml_.Error(node, "bb_bw", "TL1451", "a backbone that all hosts share is no cable",
                    "leave bb_bw out, or use a FAT_TREE");
       }
       return spec;
@@ -149,7 +151,7 @@ class Reader {
       Set(spec, "sizes", lists.front());
       Set(spec, "ends", std::int64_t{1});
     } else {
-      xml_.Error(node, "TL1451", fmt::format("an unknown topology '{}'", topology),
+      xml_.Error(node, "topology", "TL1451", fmt::format("an unknown topology '{}'", topology),
                  "FLAT, FAT_TREE, DRAGONFLY or TORUS");
     }
     return spec;
@@ -165,7 +167,7 @@ class Reader {
     const auto levels = static_cast<std::size_t>(lists[0][0]);
     if (lists.size() != 4 || lists[0].size() != 1 || lists[1].size() != levels ||
         lists[2].size() != levels || lists[3].size() != levels) {
-      xml_.Error(node, "TL1452", "topo_parameters of a FAT_TREE",
+      xml_.Error(node, "topo_parameters", "TL1452", "topo_parameters of a FAT_TREE",
                  "levels; children; parents; parallel cables, a number for each level");
       return;
     }
@@ -180,7 +182,7 @@ class Reader {
                  FabricSpec& spec) {
     if (lists.size() != 4 || lists[0].size() != 2 || lists[1].size() != 2 || lists[2].size() != 2 ||
         lists[3].size() != 1) {
-      xml_.Error(node, "TL1452", "topo_parameters of a DRAGONFLY",
+      xml_.Error(node, "topo_parameters", "TL1452", "topo_parameters of a DRAGONFLY",
                  "groups,links; chassis,links; routers,links; nodes");
       return;
     }
@@ -223,7 +225,7 @@ class Reader {
   std::uint32_t AddDevice(pugi::xml_node node, DeviceKind kind, NamedCables& cables) {
     const std::string id = node.attribute("id").value();
     if (id.empty() || cables.Has(id)) {
-      xml_.Error(node, "TL1452", fmt::format("'{}' stands twice, or for nothing", id),
+      xml_.Error(node, "id", "TL1452", fmt::format("'{}' stands twice, or for nothing", id),
                  "every host and router has an id of its own");
     }
     return cables.Device(kind, id);

@@ -33,6 +33,7 @@ class Reader {
   Result<NodeTemplate> Read() {
     if (!ReadHeader()) return std::unexpected(words_.TakeDiagnostics());
     while (rows_ < names_.size() && words_.Next()) ReadRow();
+    while (!words_.failed() && words_.Next()) CheckNoRow();
     if (!words_.failed() && rows_ < names_.size()) {
       words_.FileError("TL1452", fmt::format("{} rows for {} columns", rows_, names_.size()),
                        "is the matrix complete?");
@@ -62,6 +63,11 @@ class Reader {
         const std::string_view name = Plain(word.text);
         if (name.empty()) continue;
         if (name == "CPU" || name == "NUMA" || name == "GPU") break;
+        if (IsDevice(name)) {
+          words_.Error(word, "TL1452", fmt::format("a second column of {}", name),
+                       "each device has one column and one row");
+          return false;
+        }
         names_.emplace_back(name);
       }
       if (names_.size() <= kMostDevices) {
@@ -95,6 +101,18 @@ class Reader {
       matrix_[rows_ * names_.size() + i] = words[i + 1].text;
     }
     ++rows_;
+  }
+
+  [[nodiscard]] bool IsDevice(std::string_view name) const {
+    return std::ranges::find(names_, name) != names_.end();
+  }
+
+  // Behind the matrix come a legend and the names of NICs (`NIC0: mlx5_0`).
+  void CheckNoRow() {
+    const Word& first = words_.words()[0];
+    if (!IsDevice(Plain(first.text))) return;
+    words_.Error(first, "TL1452", fmt::format("a second row of {}", Plain(first.text)),
+                 "each device has one column and one row");
   }
 
   static std::int64_t Nvlinks(std::string_view text) {

@@ -20,8 +20,28 @@ Diagnostic XmlFile::At(std::ptrdiff_t offset) const {
   return diagnostic;
 }
 
-void XmlFile::Error(pugi::xml_node node, std::string code, std::string message, std::string hint) {
-  Diagnostic problem = At(node.offset_debug());
+// The parser keeps no places of attributes: they are looked for behind the element's name.
+std::ptrdiff_t XmlFile::OffsetOf(pugi::xml_node node, std::string_view attribute) const {
+  const std::ptrdiff_t element = node.offset_debug();
+  if (element < 0 || attribute.empty()) return element;
+  constexpr std::string_view kBlank = " \t\r\n";
+  std::size_t at = text_.find_first_of(" \t\r\n/>", static_cast<std::size_t>(element));
+  while (true) {
+    const std::size_t name = text_.find_first_not_of(kBlank, at);
+    if (name == std::string_view::npos || text_[name] == '>' || text_[name] == '/') return element;
+    const std::size_t end = text_.find_first_of(" \t\r\n=", name);
+    const std::size_t open = text_.find_first_of("\"'", end);
+    if (open == std::string_view::npos) return element;
+    if (text_.substr(name, end - name) == attribute) return static_cast<std::ptrdiff_t>(open) + 1;
+    at = text_.find(text_[open], open + 1);
+    if (at == std::string_view::npos) return element;
+    ++at;
+  }
+}
+
+void XmlFile::Error(pugi::xml_node node, std::string_view attribute, std::string code,
+                    std::string message, std::string hint) {
+  Diagnostic problem = At(OffsetOf(node, attribute));
   problem.code = std::move(code);
   problem.message = std::move(message);
   problem.hint = std::move(hint);
