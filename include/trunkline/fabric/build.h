@@ -86,7 +86,7 @@ struct BuiltFabric {
   NodeTemplate node;
   // The rack, leaf or scale unit of each node.
   std::vector<std::uint32_t> unit_of_node;
-  // In closed form, where the kind has one and no fault is present.
+  // In closed form, without faults; `upper` 0: the lower bound alone has one. Absent: neither has.
   std::optional<Bisection> bisection;
   // What was assumed, or set aside, of a file; a line each.
   std::vector<std::string> notes = {};

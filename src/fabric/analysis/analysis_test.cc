@@ -144,7 +144,9 @@ TEST(Bisection, ClosedFormIsTheLeastCutOverAllHalvings) {
         "tree:arity=[3,4],taper=[2]", "tree:arity=[2,2,3],taper=[1,2]",
         "tree:arity=[4,2],taper=[3]", "clos:nodes=12,radix=6,oversubscription=2",
         "clos:node=hgx-pcie,nodes=12,radix=12,oversubscription=2",
-        "fat-tree:children=[2,6],parents=[2,2]"}) {
+        "fat-tree:children=[2,6],parents=[2,2]", "torus:sizes=[3,3]", "torus:sizes=[3,4]",
+        "torus:sizes=[2,5]", "torus:sizes=[2,2,3]", "torus:sizes=[7]", "torus:sizes=[6],ends=2",
+        "torus:sizes=[5],ends=2,link=100 Gb/s,uplink=400 Gb/s"}) {
     const BuiltFabric built = Build(spec);
     ASSERT_TRUE(built.bisection.has_value());
     const Rate least = LeastCut(built.fabric);

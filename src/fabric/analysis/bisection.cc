@@ -55,10 +55,24 @@ Bisection BoundBisection(const Fabric& fabric) {
   return bisection;
 }
 
+namespace {
+
+// The builder's formula, or what it knows of the lower bound with what is found of the upper one.
+Bisection BisectionOf(const BuiltFabric& built) {
+  if (built.bisection && built.bisection->upper > Rate()) return *built.bisection;
+  Bisection found = BoundBisection(built.fabric);
+  if (!built.bisection || built.bisection->lower <= found.lower) return found;
+  found.lower = std::min(built.bisection->lower, found.upper);
+  found.method = "upper: halves in order and by METIS, cut by max-flow; " + built.bisection->method;
+  return found;
+}
+
+}  // namespace
+
 FabricAnalysis Analyse(const BuiltFabric& built) {
   return {.counts = CountParts(built.fabric),
           .hops = CountHops(built.fabric),
-          .bisection = built.bisection ? *built.bisection : BoundBisection(built.fabric),
+          .bisection = BisectionOf(built),
           .worst_half_by_unit = WorstHalfByUnit(built.fabric, built.unit_of_node)};
 }
 

@@ -1,5 +1,7 @@
 #include "fabric/builders/galois_field.h"
 
+#include <numbers>
+
 namespace trunkline {
 
 std::optional<GaloisField> GaloisField::Make(std::uint32_t q) {
@@ -40,6 +42,14 @@ std::uint32_t GaloisField::Add(std::uint32_t a, std::uint32_t b) const {
     sum += (a / place + b / place) % prime_ * place;
   }
   return sum;
+}
+
+double GaloisField::Angle(std::uint32_t t, std::uint32_t element) const {
+  std::uint32_t sum = 0;
+  for (std::uint32_t place = 1; place < size_; place *= prime_) {
+    sum += (t / place % prime_) * (element / place % prime_);
+  }
+  return 2 * std::numbers::pi * (sum % prime_) / prime_;
 }
 
 std::uint32_t GaloisField::Multiply(std::uint32_t a, std::uint32_t b) const {

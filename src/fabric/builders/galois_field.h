@@ -17,6 +17,8 @@ class GaloisField {
   // The i-th power of a primitive element.
   [[nodiscard]] std::uint32_t Power(std::uint32_t i) const { return powers_[i % (size_ - 1)]; }
   [[nodiscard]] std::uint32_t Add(std::uint32_t a, std::uint32_t b) const;
+  // Of the t-th character of the field's addition: each digit times that of `t`, over p.
+  [[nodiscard]] double Angle(std::uint32_t t, std::uint32_t element) const;
   [[nodiscard]] std::uint32_t Multiply(std::uint32_t a, std::uint32_t b) const;
 
  private:

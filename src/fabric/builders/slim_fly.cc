@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,46 @@ void Cable(std::uint32_t q, Rate rate, const SwitchGraph::AddCable& cable) {
   }
 }
 
+// The largest eigenvalue of the graph below its degree. Its eigenvectors follow a character of the
+// field's sum in y and c: for the trivial one they are those of degree and of the sets' size; for
+// the others the cables (0, x, y) ~ (1, m, c) are sqrt(q) times a unitary matrix, so that two by
+// two
+//
+//   a  sqrt(q)
+//   sqrt(q)  b        where a and b are the characters' sums over the sets of generators.
+double SecondEigenvalue(const GaloisField& field, const Generators& generators) {
+  const std::uint32_t q = field.size();
+  double second = static_cast<double>(generators.columns.size());
+  for (std::uint32_t t = 1; t < q; ++t) {
+    const auto sum = [&](const std::vector<std::uint32_t>& set) {
+      double real = 0;  // -y is in the set with y
+      for (const std::uint32_t element : set) real += std::cos(field.Angle(t, element));
+      return real;
+    };
+    const double a = sum(generators.columns);
+    const double b = sum(generators.rows);
+    second = std::max(second, (a + b) / 2 + std::hypot((a - b) / 2, std::sqrt(q)));
+  }
+  return second;
+}
+
+// Of d cables a switch and second eigenvalue e, m of n switches have at least (d - e) m (n - m) / n
+// cables to the others (Mohar: Isoperimetric numbers of graphs, JCT B 47, 1989); the ends of the
+// side that are not on them are cut off by their links.
+Rate LeastCut(std::uint32_t q, double ends, double half, double rate, double link) {
+  const GaloisField field = *GaloisField::Make(q);
+  const Generators generators = GeneratorsOf(field);
+  const double degree = static_cast<double>(generators.columns.size()) + q;
+  const double switches = 2.0 * q * q;
+  const double gap = degree - SecondEigenvalue(field, generators);
+  double least = half * link;
+  for (double few = 1; few <= switches / 2; ++few) {
+    const double cables = std::ceil(gap * few * (switches - few) / switches - 1e-6);
+    least = std::min(least, cables * rate + std::max(0.0, half - ends * few) * link);
+  }
+  return Rate::BitsPerSecond(std::llround(std::min(least, kMaxTotalRate)));
+}
+
 std::uint32_t NetworkRadix(std::uint32_t q) {
   return q % 4 == 1 ? (3 * q - 1) / 2 : q % 4 == 3 ? (3 * q + 1) / 2 : 3 * q / 2;
 }
@@ -124,6 +165,14 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   graph.cables = static_cast<double>(q) * q * NetworkRadix(q);
   const Rate rate = parameters.uplink();
   graph.fastest = rate;
+  const std::uint64_t nodes = std::uint64_t{graph.leaves} * graph.ends / parameters.nics();
+  if (graph.ends % parameters.nics() == 0 && nodes > 1) {
+    graph.bisection = {
+        .lower = LeastCut(q, graph.ends, static_cast<double>(nodes / 2 * parameters.nics()),
+                          static_cast<double>(rate.bits_per_second()),
+                          static_cast<double>(parameters.link().bits_per_second())),
+        .method = "lower: the graph's second eigenvalue"};
+  }
   graph.cable = [q, rate](const SwitchGraph::AddCable& cable) { Cable(q, rate, cable); };
   return PlanSwitchGraph(parameters, std::move(graph));
 }

@@ -144,7 +144,40 @@ TEST(Torus, BisectionIsTwiceTheSwitchesOfASlice) {
   const Bisection searched = BoundBisection(built.fabric);
   EXPECT_LE(searched.lower, built.bisection->upper);
   EXPECT_EQ(searched.upper, built.bisection->upper);
-  EXPECT_FALSE(Build("torus:sizes=[3,3]").bisection.has_value());
+}
+
+// Arjona Aroca and Fernandez Anta (TAMC 2012): 2 (k^n - 1) / (k - 1) cables where k is odd, and
+// 2 (1 + 4) of a 4 x 5 torus. With fewer ends on a side than that, these are the narrowest.
+TEST(Torus, BisectionOfOddSidesIsThatOfThePaper) {
+  struct Row {
+    const char* spec;
+    int cables;
+    bool exact;
+  };
+  for (const auto& [spec, cables, exact] : {Row{"torus:sizes=[5,5],link=100 Gb/s", 12, true},
+                                            Row{"torus:sizes=[7,7],link=100 Gb/s", 16, true},
+                                            Row{"torus:sizes=[9,9],link=100 Gb/s", 20, true},
+                                            Row{"torus:sizes=[4,5],link=100 Gb/s", 10, true},
+                                            Row{"torus:sizes=[7,7,7],link=100 Gb/s", 114, false},
+                                            Row{"torus:sizes=[3,3,3],link=100 Gb/s", 13, true}}) {
+    const Bisection bisection = *Build(spec).bisection;
+    EXPECT_EQ(bisection.upper, Rate::GigabitsPerSecond(100) * cables) << spec;
+    EXPECT_EQ(bisection.lower == bisection.upper, exact) << spec;
+    EXPECT_GE(bisection.lower, Rate::GigabitsPerSecond(85) * cables) << spec;
+  }
+}
+
+// The Hoffman-Singleton graph: 7 is followed by the eigenvalue 2 among 50, so at least 62.5 cables
+// part its halves; 65 do.
+TEST(SlimFly, BisectionIsAtLeastThatOfItsSecondEigenvalue) {
+  const Bisection bisection = *Build("slim-fly:q=5,link=100 Gb/s").bisection;
+  EXPECT_EQ(bisection.lower, Rate::GigabitsPerSecond(63 * 100));
+  const Bisection found = Analyse(Build("slim-fly:q=5,link=100 Gb/s")).bisection;
+  EXPECT_EQ(found.lower, bisection.lower);
+  EXPECT_EQ(found.upper, Rate::GigabitsPerSecond(65 * 100));
+  // Of q = 4w + 1 the eigenvalue is (q - 1) / 2, q below the degree: q^3 / 2 cables (of 2 q^2).
+  EXPECT_EQ(Build("slim-fly:q=13,link=100 Gb/s").bisection->lower,
+            Rate::GigabitsPerSecond(100) * 1'099);
 }
 
 TEST(FullMesh, OfSwitchesJoinsEveryTwo) {

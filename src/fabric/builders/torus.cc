@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
-#include <optional>
+#include <span>
 #include <utility>
 
 #include "fabric/builders/switch_graph.h"
@@ -32,26 +33,60 @@ void Cable(const std::vector<std::uint32_t>& sides, Rate rate, const SwitchGraph
   }
 }
 
-// Dimension by dimension, uniform traffic goes (side^2 / 4) / side switches far on average (an odd
-// side: (side^2 - 1) / 4), spread evenly over the cables of the dimension both ways. Halving the
-// longest side parts the torus at two places. For an even side these are the same figure (Dally,
-// Towles: Principles and Practices of Interconnection Networks, 2004, sections 3.2 and 5.2).
-std::optional<Bisection> BisectionOf(const std::vector<std::uint32_t>& sides, double switches,
-                                     std::uint32_t ends, double rate, double link) {
-  double rate_per_end = link;
-  std::optional<double> cut;
+// Cables between the first `count` switches, in the order of their numbers, and the others; `sides`
+// ascend. REQUIRES: count is at most half of the switches.
+double CutOfFirst(std::span<const std::uint32_t> sides, std::uint64_t count) {
+  if (sides.empty() || count == 0) return 0;
+  std::uint64_t slab = 1;
+  for (const std::uint32_t side : sides.first(sides.size() - 1)) slab *= side;
+  const std::uint64_t rest = count % slab;
+  const double ways = sides.back() == 1 ? 0 : sides.back() == 2 ? 1 : 2;
+  return ways * static_cast<double>(count < slab ? count : slab) +
+         CutOfFirst(sides.first(sides.size() - 1), rest);
+}
+
+// Whatever halves the nodes also divides the switches, into `few` and the others, and cuts the
+// cables between these and the links of ends that are on the other side.
+//
+// Upper: switches in order, the longest dimension last, are slab by slab, row by row; the halves
+// have the least cables between them that any have (Arjona Aroca, Fernandez Anta: Bisection
+// (Band)Width of Product Networks with Application to Data Centers, TAMC 2012), 2 (k^n - 1)/(k - 1)
+// where all n sides are k, odd.
+//
+// Lower: of traffic between all switches, dimension by dimension, each direction of a cable carries
+// `load` at most; so few (all - few) of it cannot leave by fewer cables than that over the load
+// (Leighton: Introduction to Parallel Algorithms and Architectures, 1992). Where every switch has
+// an even number of cables, so has the cut.
+Bisection BisectionOf(std::vector<std::uint32_t> sides, std::uint32_t ends, std::uint32_t half,
+                      double rate, double link) {
+  std::ranges::sort(sides);
+  double switches = 1;
+  bool even = true;
+  double load = 0;
+  for (const double side : sides) switches *= side;
   for (const double side : sides) {
-    if (side < 2) continue;
-    const bool odd = static_cast<std::uint32_t>(side) % 2 == 1;
-    const double distance = (side * side - (odd ? 1 : 0)) / 4 / side;
-    const double links = side == 2 ? 1 : 2;  // out of a switch
-    rate_per_end = std::min(rate_per_end, links * rate / (ends * distance));
-    if (odd) continue;
-    const double along = (side == 2 ? 1 : 2) * switches / side * rate;
-    cut = std::min(cut.value_or(along), along);
+    if (side == 2) even = false;
+    const double odd = static_cast<std::uint32_t>(side) % 2;
+    const double distance = (side * side - odd) / 4 / side;
+    load = std::max(load, switches * distance / (side == 2 ? 1 : 2));
   }
-  if (!cut) return std::nullopt;
-  return BisectionOfUniformTraffic(switches * ends, rate_per_end, *cut);
+  double lower = half * link;
+  double upper = lower;
+  for (std::uint64_t few = 1; few <= static_cast<std::uint64_t>(switches / 2); ++few) {
+    const double among = static_cast<double>(few);
+    const double strangers = std::max(0.0, half - among * ends) * link;
+    double cut = std::ceil(among * (switches - among) / load - 1e-9);
+    if (even) cut = 2 * std::ceil(cut / 2);
+    lower = std::min(lower, cut * rate + strangers);
+    upper = std::min(upper, CutOfFirst(sides, few) * rate + strangers);
+  }
+  Bisection bisection{.lower = Rate::BitsPerSecond(std::llround(std::min(lower, kMaxTotalRate))),
+                      .upper = Rate::BitsPerSecond(std::llround(std::min(upper, kMaxTotalRate))),
+                      .method =
+                          "formula: lower, what all-to-all traffic needs of any cut; upper, "
+                          "slabs and rows of the torus"};
+  if (bisection.lower == bisection.upper) bisection.method = "formula: exact, as bounds meet";
+  return bisection;
 }
 
 Result<NetworkPlan> Plan(const FabricParameters& parameters) {
@@ -75,10 +110,11 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   graph.fastest = rate;
   graph.torus = sides;
   const bool whole_nodes = ends % parameters.nics() == 0;
-  if (whole_nodes && static_cast<std::uint64_t>(switches) * ends / parameters.nics() % 2 == 0) {
-    graph.bisection =
-        BisectionOf(sides, switches, ends, static_cast<double>(rate.bits_per_second()),
-                    static_cast<double>(parameters.link().bits_per_second()));
+  const auto nodes = static_cast<std::uint64_t>(switches) * ends / parameters.nics();
+  if (whole_nodes && nodes > 1) {
+    const auto half = static_cast<std::uint32_t>(nodes / 2 * parameters.nics());
+    graph.bisection = BisectionOf(sides, ends, half, static_cast<double>(rate.bits_per_second()),
+                                  static_cast<double>(parameters.link().bits_per_second()));
   }
   graph.cable = [sides, rate](const SwitchGraph::AddCable& cable) { Cable(sides, rate, cable); };
   return PlanSwitchGraph(parameters, std::move(graph));
