@@ -1,149 +1,22 @@
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <numeric>
-#include <utility>
-#include <vector>
-
-#include "engine/packet/test_network.h"
-#include "trunkline/base/check.h"
-#include "trunkline/base/random.h"
-#include "trunkline/engine/packet.h"
-#include "trunkline/workload/traffic.h"
+#include "engine/packet/booksim.h"
 
 // Laws of Kim, Dally, Scott, Abts: Technology-Driven, Highly-Scalable Dragonfly Topology (ISCA
-// 2008), on p = 2, a = 4, h = 2, g = 9: 72 hosts, as BookSim's dragonflynew with k = 2. A packet is
-// a flit of BookSim and its time on a link a cycle: cables take 10 cycles within a group and 100
-// between groups, and each virtual channel has a buffer of 256 packets.
+// 2008), on p = 2, a = 4, h = 2, g = 9: 72 hosts, as BookSim's dragonflynew with k = 2.
 namespace trunkline {
 namespace {
 
-constexpr std::uint32_t kHosts = 72;
-constexpr std::uint32_t kHostsPerGroup = 8;
-constexpr Bytes kPacket{1'000};
-constexpr Time kCycle = Time::Nanoseconds(80);  // 1,000 B at 100 Gb/s
+using booksim::kCycle;
+using booksim::Pattern;
+using booksim::Setting;
 
-Fabric Dragonfly() {
-  const Fabric built = FabricOf("dragonfly:h=2,link=100Gb/s", kCycle);
-  FabricBuilder builder;
-  builder.CopyDevices(built);
-  for (std::size_t i = 0; i < built.link_count(); i += 2) {
-    const Link& link = built.link(LinkId(i));
-    const std::uint32_t from = built.device(link.from).group;
-    const std::uint32_t to = built.device(link.to).group;
-    const bool host = from == Device::kNoGroup || to == Device::kNoGroup;
-    builder.AddCable(link.from, link.to, link.rate,
-                     kCycle * (host         ? 1
-                               : from == to ? 10
-                                            : 100),
-                     link.kind);
-  }
-  return std::move(builder).Build();
+const booksim::Network& Dragonfly72() {
+  static const booksim::Network network(2);
+  return network;
 }
-
-enum class Pattern : std::uint8_t { kUniform, kGroupShift };
-
-// Every host sends without end: to its like in the next group, or to sixteen others in turn, by
-// random permutations of all.
-TrafficWorkload Endless(Pattern pattern, Time until) {
-  constexpr std::uint32_t kPermutations = 16;
-  TrafficWorkload traffic;
-  traffic.ranks = kHosts;
-  const auto bytes = Bytes(static_cast<std::int64_t>(until.seconds() * 12.5e9));
-  const auto add = [&](std::uint32_t from, std::uint32_t to) {
-    TrafficFlow flow;
-    flow.source = RankId{from};
-    flow.destination = RankId{to};
-    flow.bytes = bytes;
-    flow.raw = true;
-    if (from != to) traffic.flows.push_back(flow);
-  };
-  if (pattern == Pattern::kGroupShift) {
-    for (std::uint32_t host = 0; host < kHosts; ++host) add(host, (host + kHostsPerGroup) % kHosts);
-    return traffic;
-  }
-  std::vector<std::uint32_t> to(kHosts);
-  for (std::uint32_t p = 0; p < kPermutations; ++p) {
-    std::iota(to.begin(), to.end(), 0);
-    for (std::uint32_t i = kHosts - 1; i > 0; --i)
-      std::swap(to[i], to[Below(Draw(5, p, i), i + 1)]);
-    for (std::uint32_t host = 0; host < kHosts; ++host) add(host, to[host]);
-  }
-  return traffic;
-}
-
-struct Setting {
-  RoutingPolicy policy = RoutingPolicy::kMinimal;
-  RoutingParameters parameters = {};
-  Pattern pattern = Pattern::kGroupShift;
-  std::uint32_t threads = 1;
-};
-
-PacketReport Run(const Setting& setting, const TrafficWorkload& traffic, Time until) {
-  static const Fabric fabric = Dragonfly();
-  RouterOptions options;
-  options.policy = setting.policy;
-  options.parameters = setting.parameters;
-  const Router router(fabric, options);
-  SwitchModel switches;
-  switches.loss_control = LossControl::kCredits;
-  switches.lane_buffer = Bytes(256 * 1'024);  // credits are of 64 B
-  PacketTransport transport;
-  transport.mtu = kPacket;
-  transport.packet_overhead = Bytes(0);
-  transport.message_overhead = Time();
-  transport.ack_every = 1'024;
-  transport.ack_bytes = Bytes(1);
-  transport.recovery = LossRecovery::kSelectiveRepeat;
-  const auto placement = PackedPlacement(fabric, kHosts);
-  TL_CHECK(placement.has_value(), "placement");
-  PacketOptions run;
-  run.until = until;
-  run.threads = setting.threads;
-  auto report = RunPacketTraffic({router, switches, transport}, traffic, *placement, run);
-  TL_CHECK(report.has_value(), "run");
-  return *std::move(report);
-}
-
-PacketReport RunUntil(const Setting& setting, Time until) {
-  return Run(setting, Endless(setting.pattern, until), until);
-}
-
-// Mean latency, in cycles, of packets that hosts post at random moments.
-double Latency(const Setting& setting, double load) {
-  TrafficSpec spec;
-  TrafficJob job;
-  job.pattern = setting.pattern == Pattern::kUniform ? "uniform" : "group-shift";
-  if (setting.pattern == Pattern::kGroupShift) job.values["group_size"] = {.value = kHostsPerGroup};
-  job.sizes = FlowSizes::Fixed(kPacket);
-  job.arrivals = Arrivals::kPoisson;
-  job.load = load;
-  job.raw = true;
-  spec.jobs = {job};
-  spec.warm_up = kCycle * 1'000;
-  spec.window = kCycle * 1'000;
-  spec.drain = kCycle * 500;
-  const auto traffic = MakeTraffic(spec, kHosts, Rate::GigabitsPerSecond(100), 1);
-  TL_CHECK(traffic.has_value(), "traffic");
-  const PacketReport report = Run(setting, *traffic, Time::Horizon());
-  double sum = 0;
-  double count = 0;
-  for (std::size_t i = 0; i < report.flows.size(); ++i) {
-    const FlowRecord& flow = report.flows[i];
-    if (flow.posted < traffic->measure_from || flow.posted >= traffic->measure_until) continue;
-    sum += (flow.delivered - flow.posted).seconds() / kCycle.seconds();
-    ++count;
-  }
-  return sum / count;
-}
-
-// What hosts receive in the second half of 5,000 cycles, as a share of what their links carry.
-double Accepted(const Setting& setting) {
-  const Time half = kCycle * 2'500;
-  const std::int64_t before = RunUntil(setting, half).counters.delivered_bytes;
-  const std::int64_t after = RunUntil(setting, half * 2).counters.delivered_bytes;
-  return static_cast<double>(after - before) / (half.seconds() * 12.5e9 * kHosts);
-}
+double Accepted(const Setting& setting) { return Dragonfly72().Accepted(setting); }
+double Latency(const Setting& setting, double load) { return Dragonfly72().Latency(setting, load); }
 
 // All p a hosts of a group share the one cable to the next.
 TEST(Dragonfly, CarriesTheWorstCaseAtOneOverPAOnMinimalPaths) {
@@ -251,8 +124,9 @@ TEST(Dragonfly, PassesAThirdGroupWhileTheCableBetweenTwoIsDown) {
 TEST(Dragonfly, GivesTheSameResultInAnyNumberOfShards) {
   for (const RoutingPolicy policy :
        {RoutingPolicy::kValiant, RoutingPolicy::kUgalG, RoutingPolicy::kPar}) {
-    const PacketReport one = RunUntil({.policy = policy}, kCycle * 1'000);
-    const PacketReport four = RunUntil({.policy = policy, .threads = 4}, kCycle * 1'000);
+    const PacketReport one = Dragonfly72().RunUntil({.policy = policy}, kCycle * 1'000);
+    const PacketReport four =
+        Dragonfly72().RunUntil({.policy = policy, .threads = 4}, kCycle * 1'000);
     EXPECT_EQ(one.counters.delivered_bytes, four.counters.delivered_bytes) << ToString(policy);
     EXPECT_EQ(one.counters.hops.data, four.counters.hops.data) << ToString(policy);
     EXPECT_EQ(one.events, four.events) << ToString(policy);
