@@ -169,6 +169,21 @@ TEST(Packets, ReadsWhatBecomesOfLostPackets) {
   EXPECT_THAT(Problems({"cluster.transport.path_selection=mixd"}), HasSubstr("mixed"));
 }
 
+TEST(Packets, ReadsHowWindowsCountAndAcknowledgementsTravel) {
+  const auto scenario =
+      Parse({"cluster.transport.window_rule=not_full", "cluster.transport.acks_with_data=true",
+             "cluster.transport.base_rtt=12 us"});
+  ASSERT_TRUE(scenario.has_value());
+  const PacketTransport& transport = scenario->cluster.packet_transport;
+  EXPECT_EQ(transport.window_rule, WindowRule::kNotFull);
+  EXPECT_TRUE(transport.acks_with_data);
+  EXPECT_EQ(transport.base_rtt, Time::Microseconds(12));
+  EXPECT_THAT(Problems({"cluster.transport.window_rule=notfull"}), HasSubstr("not_full"));
+  EXPECT_THAT(
+      Problems({"cluster.transport.kind=infiniband", "cluster.transport.acks_with_data=true"}),
+      AllOf(HasSubstr("acks_with_data"), HasSubstr("[TL1835]")));
+}
+
 TEST(Packets, WarnsThatOtherEnginesDoNotReadTheirKeys) {
   const std::string problems = Problems({"engine=flow", "cluster.fabric.switch.buffer=12 MB",
                                          "cluster.transport.congestion_control=dcqcn"});

@@ -17,7 +17,8 @@ constexpr std::array kSwitchKeys = {"buffer",       "cut_through", "classes",   
                                     "egress_alpha", "queue",       "frame_loss", "rerouting"};
 constexpr std::array kTransportKeys = {"congestion_control", "loss_recovery",  "ack_every",
                                        "retransmit_timeout", "retry_limit",    "low_timeout",
-                                       "loss_distance",      "path_selection", "queue_pairs"};
+                                       "loss_distance",      "path_selection", "queue_pairs",
+                                       "window_rule",        "acks_with_data", "base_rtt"};
 
 // Keys of a problem's cause, the first that is given is blamed.
 struct Blame {
@@ -39,6 +40,8 @@ const std::vector<Blame>& Blames() {
       {"TL1812", {"transport.low_timeout", "transport.retransmit_timeout"}},
       {"TL1814", {"fabric.switch.frame_loss"}},
       {"TL1815", {"transport.congestion_control"}},
+      {"TL1835", {"transport.acks_with_data"}},
+      {"TL1836", {"transport.base_rtt"}},
       {"TL1828", {"fabric.switch.classes", "fabric.routing", "fabric"}},
       {"TL1829", {"fabric.routing", "fabric"}},
       {"TL1819", {"fabric.switch.vl", "fabric.switch"}},
@@ -231,6 +234,7 @@ class PacketReader {
     map->Require("kmin", curve.low);
     map->Require("kmax", curve.high);
     map->Read("pmax", curve.most, RealRange{1e-9, 1});
+    map->Read("smallest", curve.smallest);
     switches_.marking = curve;
   }
 
@@ -280,6 +284,7 @@ class PacketReader {
                                                        {"mixed", PathSelection::kMixed}};
       transport_->Read("ack_every", packets_.ack_every, IntRange{.min = 1, .max = 1024});
       transport_->Read("path_selection", packets_.path_selection, kSelections);
+      ReadEnds(*transport_);
     }
     if (ecn_ && !*ecn_) {
       switches_.marking.reset();
@@ -293,6 +298,15 @@ class PacketReader {
           "TL1106", fmt::format("congestion control {} says nothing of when to mark", name),
           "write ecn: {kmin: 400 KB, kmax: 1600 KB, pmax: 0.2}");
     }
+  }
+
+  // How windows count and acknowledgements travel, where a scenario differs from its preset.
+  void ReadEnds(const YamlMap& map) {
+    static const Words<WindowRule> kRules = {{"fits", WindowRule::kFits},
+                                             {"not_full", WindowRule::kNotFull}};
+    map.Read("window_rule", packets_.window_rule, kRules);
+    map.Read("acks_with_data", packets_.acks_with_data);
+    if (Time base_rtt; map.Read("base_rtt", base_rtt)) packets_.base_rtt = base_rtt;
   }
 
   static void ReadParameters(const YamlMap& map, const std::string& name,

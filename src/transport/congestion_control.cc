@@ -49,6 +49,7 @@ void ReadMarking(const YamlMap& root, Rate at_rate, Preset& preset) {
   map->Require("most", curve.most);
   map->Read("scaled", scaled);
   map->Read("roots_only", curve.roots_only);
+  map->Read("smallest", curve.smallest);
   if (scaled) curve.at_rate = at_rate;
   preset.network.marking = curve;
 }
@@ -72,6 +73,8 @@ Preset ReadPreset(std::string_view name, Rate line_rate) {
   root.Read("path_selection", preset.network.path_selection,
             Words<PathSelection>{{"oblivious", PathSelection::kOblivious},
                                  {"mixed", PathSelection::kMixed}});
+  root.Read("window_rule", preset.network.window_rule,
+            Words<WindowRule>{{"fits", WindowRule::kFits}, {"not_full", WindowRule::kNotFull}});
   CloseEmbedded(document);
   preset.network.preset = name;
   return preset;

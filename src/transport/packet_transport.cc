@@ -27,7 +27,9 @@ void Adopt(const CongestionControl& control, PacketTransport& transport) {
   transport.notification_interval = control.notification_interval;
   transport.ack_every = control.ack_every;
   transport.path_selection = control.path_selection;
+  transport.window_rule = control.window_rule;
   transport.packet_overhead += control.header;
+  if (control.policy.needs_telemetry) transport.ack_bytes += control.header;  // it goes back
 }
 
 }  // namespace trunkline

@@ -26,6 +26,7 @@ struct MarkingCurve {
   // Only where a port sends without a gap: one that waits for PAUSE or credits is not where
   // congestion comes from (InfiniBand's root and victim ports).
   bool roots_only = false;
+  Bytes smallest{};  // on the wire; what is smaller is never marked (InfiniBand's Packet_Size)
 };
 
 // Priority flow control on a shared buffer.

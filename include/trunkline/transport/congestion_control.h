@@ -118,6 +118,13 @@ struct CongestionPolicy {
 //               or trimmed (Ultra Ethernet)
 enum class PathSelection : std::uint8_t { kOblivious, kMixed };
 
+// When a window lets a packet leave.
+//   kFits      while it and what is in flight, all counted as on the wire, are within the window
+//   kNotFull   while less payload than the window is in flight, so that the last packet may exceed
+//   it
+//              (HPCC's and SimAI's ns-3, IsWinBound of rdma-queue-pair.cc)
+enum class WindowRule : std::uint8_t { kFits, kNotFull };
+
 // A named set of a policy's parameters (data/congestion).
 struct CongestionPreset {
   std::string name;
@@ -150,6 +157,7 @@ struct CongestionControl {
   Time notification_interval;           // between CNPs of one queue pair
   std::uint32_t ack_every = 16;         // packets an acknowledgement covers
   PathSelection path_selection = PathSelection::kOblivious;
+  WindowRule window_rule = WindowRule::kFits;
   Bytes header;  // that it adds to every data packet (HPCC's telemetry)
 };
 

@@ -27,6 +27,12 @@ struct PacketTransport {
   static constexpr std::uint8_t kMostQueuePairs = 32;
   std::uint8_t queue_pairs = 1;
   PathSelection path_selection = PathSelection::kOblivious;
+  WindowRule window_rule = WindowRule::kFits;
+  // Acknowledgements travel in the class of the data that they answer: switches queue them behind
+  // data of the other direction, and PAUSE holds them back. Else they have the control class.
+  bool acks_with_data = false;
+  // What congestion controls take for the round trip of every idle path; none: each its own.
+  std::optional<Time> base_rtt;
   // The sender is busy for so long before the first packet of a message (doorbell, descriptor).
   Time message_overhead;
   LossRecovery recovery = LossRecovery::kGoBackN;

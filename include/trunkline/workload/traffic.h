@@ -36,11 +36,13 @@ struct TrafficFlow {
 //   kOneShot    the first activation starts all its flows
 //   kMultiShot  the k-th activation starts its k-th flow
 //   kBarrier    the count-th activation starts all its flows
+// One-shots and barriers may activate another trigger as they start their flows.
 struct TrafficTrigger {
   enum class Kind : std::uint8_t { kOneShot, kMultiShot, kBarrier };
   Kind kind = Kind::kOneShot;
   std::uint32_t count = 1;
   std::vector<std::uint32_t> flows;
+  std::uint32_t then = TrafficFlow::kNoTrigger;
 };
 
 // Point-to-point messages, from a generator or a file.

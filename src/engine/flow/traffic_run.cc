@@ -188,16 +188,19 @@ void FlowTrafficRun::Divide(Time now) {
 }
 
 void FlowTrafficRun::Activate(std::uint32_t trigger, Time now) {
-  if (trigger == TrafficFlow::kNoTrigger) return;
-  const TrafficTrigger& what = traffic_.triggers[trigger];
-  const std::uint32_t nth = ++activations_[trigger];
   const auto start = [&](std::uint32_t flow) {
     Await(now, traffic_.flows[flow].start, Event::Kind::kPost, flow);
   };
-  if (what.kind == TrafficTrigger::Kind::kMultiShot) {
-    if (nth <= what.flows.size()) start(what.flows[nth - 1]);
-  } else if (nth == (what.kind == TrafficTrigger::Kind::kBarrier ? what.count : 1)) {
+  while (trigger != TrafficFlow::kNoTrigger) {
+    const TrafficTrigger& what = traffic_.triggers[trigger];
+    const std::uint32_t nth = ++activations_[trigger];
+    if (what.kind == TrafficTrigger::Kind::kMultiShot) {
+      if (nth <= what.flows.size()) start(what.flows[nth - 1]);
+      return;
+    }
+    if (nth != (what.kind == TrafficTrigger::Kind::kBarrier ? what.count : 1)) return;
     std::ranges::for_each(what.flows, start);
+    trigger = what.then;
   }
 }
 

@@ -203,6 +203,16 @@ class Checker {
                          ToString(routing_)),
              "loss_recovery: selective_repeat, or routing: ecmp or static");
     }
+    // Lanes of requests and of answers to them are kept apart where either may wait for the other.
+    if (transport_.acks_with_data &&
+        (switches_.loss_control == LossControl::kCredits || channels_.data > 1)) {
+      Refuse("TL1835", "acknowledgements in the lanes of data, by credits or virtual channels",
+             "acks_with_data: false, or an Ethernet of one channel a class");
+    }
+    if (transport_.base_rtt && *transport_.base_rtt <= Time()) {
+      Refuse("TL1836", "congestion controls that take a round trip for no time at all",
+             fmt::format("a base_rtt above 0, or none: here {} at most", Humanize(round_trip_)));
+    }
     const bool loses =
         switches_.loss_control == LossControl::kLossy || switches_.frame_loss > 0 || cables_fail_;
     if (loses && transport_.retry_limit == 0) {

@@ -228,5 +228,20 @@ TEST(CheckPacketSettings, AsManyCreditsAsAskedForKeepALoneFlowAtFullRate) {
   EXPECT_GT(slowdown(16'896 - 4'224), 1.1);
 }
 
+TEST(CheckPacketSettings, RefusesAcknowledgementsInLanesOfDataThatWaitForEachOther) {
+  Settings settings;
+  settings.transport.acks_with_data = true;
+  EXPECT_THAT(Problems(settings), IsEmpty());
+  Settings credits = Credits(0);
+  credits.transport.acks_with_data = true;
+  EXPECT_THAT(Problems(credits), HasSubstr("[TL1835]"));
+}
+
+TEST(CheckPacketSettings, RefusesABaseRoundTripOfNothing) {
+  Settings settings;
+  settings.transport.base_rtt = Time();
+  EXPECT_THAT(Problems(settings), AllOf(HasSubstr("[TL1836]"), HasSubstr("base_rtt above 0")));
+}
+
 }  // namespace
 }  // namespace trunkline

@@ -124,7 +124,7 @@ void PlanMoves(Plant& plant, std::uint32_t index, std::span<const std::uint32_t>
         move = {.path = static_cast<std::uint32_t>(plant.path_links.size()),
                 .link = path.front(),
                 .hops = static_cast<std::uint32_t>(path.size()),
-                .base_rtt = RoundTripOf(plant, path)};
+                .base_rtt = plant.transport.base_rtt.value_or(RoundTripOf(plant, path))};
         if (source_routed) {
           AppendPath(plant, *plan.fabric, path);
         } else {

@@ -375,7 +375,7 @@ Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& ro
     if (router.fabric().link(link).kind != LinkKind::kNetwork) continue;
     links.push_back(static_cast<std::uint32_t>(Index(link)));
   }
-  view.base_rtt = RoundTripOf(plant, links);
+  view.base_rtt = plant.transport.base_rtt.value_or(RoundTripOf(plant, links));
   TL_CHECK(links.size() >= 1, "a queue pair inside a node");
   if (plant.transport.policy.needs_telemetry && links.size() > kMaxTelemetryHops + 1) {
     return Error(
@@ -400,7 +400,7 @@ Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& ro
   if (const auto& sockets = plant.transport.sockets) {
     plant.send_sockets[index].core = NextCore(plant, links.front());
     plant.receive_sockets[index].core = NextCore(plant, links.back() ^ 1U);
-    view.base_rtt += sockets->receive.Of(UnitOf(*sockets, view.mtu));
+    if (!plant.transport.base_rtt) view.base_rtt += sockets->receive.Of(UnitOf(*sockets, view.mtu));
   }
   plant.senders[index] = sender;
   plant.paths[index] = view;

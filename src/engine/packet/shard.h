@@ -53,6 +53,11 @@ class Shard {
         to_switch_(plant.cables.size()),
         due_(plant.ports.size(), 0),
         frame_((plant.transport.mtu + plant.transport.packet_overhead).count()),
+        window_unit_(plant.transport.window_rule == WindowRule::kFits
+                         ? frame_
+                         : plant.transport.mtu.count()),
+        window_room_(plant.transport.window_rule == WindowRule::kFits ? frame_ : 1),
+        acks_with_data_(plant.transport.acks_with_data),
         packet_overhead_(plant.transport.packet_overhead.count()),
         message_overhead_(plant.transport.message_overhead.ps()),
         reconsider_(plant.transport.policy.reconsider.ps()),
@@ -361,6 +366,7 @@ class Shard {
   void PopRing(Nic& nic, std::uint8_t traffic_class);
   std::optional<std::uint8_t> HeldUp(std::uint32_t link, std::uint32_t index, std::uint32_t wire);
   [[nodiscard]] bool MaySend(const Sender& sender) const;
+  [[nodiscard]] std::int64_t PacketsInFlight(const Sender& sender) const;
   [[nodiscard]] std::int64_t InFlight(const Sender& sender) const;
 
   // shard_receiving.h: the receivers of queue pairs.
@@ -471,16 +477,19 @@ class Shard {
   static constexpr std::uint8_t kDue = kDueInside | kDueAcross;
   static constexpr std::uint8_t kListed = 4;  // in due_in_zone_
   std::int64_t frame_;                        // a full packet on the wire
-  std::int64_t packet_overhead_;              // bytes
-  std::int64_t message_overhead_;             // ps
-  std::int64_t reconsider_;                   // CongestionPolicy::reconsider, ps
-  std::uint32_t loss_distance_;  // PacketTransport::loss_distance; kNoIndex: gaps tell nothing
-  std::uint32_t unit_ = 0;       // packets of a pass through the kernel; 0: NICs need none …
-  std::uint32_t window_ = 0;     // … and those that a socket holds
-  bool any_order_;               // receivers take packets in any order
-  bool gaps_tell_;               // packets overtaken are lost
-  bool faulty_;                  // something may happen to cables
-  std::int64_t unobserved_;      // bytes that may wait behind a packet before Observe is due
+  std::int64_t window_unit_;                  // of a window that a packet in flight takes
+  std::int64_t window_room_;                  // that must be left for one more
+  bool acks_with_data_;
+  std::int64_t packet_overhead_;   // bytes
+  std::int64_t message_overhead_;  // ps
+  std::int64_t reconsider_;        // CongestionPolicy::reconsider, ps
+  std::uint32_t loss_distance_;    // PacketTransport::loss_distance; kNoIndex: gaps tell nothing
+  std::uint32_t unit_ = 0;         // packets of a pass through the kernel; 0: NICs need none …
+  std::uint32_t window_ = 0;       // … and those that a socket holds
+  bool any_order_;                 // receivers take packets in any order
+  bool gaps_tell_;                 // packets overtaken are lost
+  bool faulty_;                    // something may happen to cables
+  std::int64_t unobserved_;        // bytes that may wait behind a packet before Observe is due
   bool source_routed_;
   bool paths_stay_;                         // and what follows a link is known before it is crossed
   bool guided_;                             // where packets go is for Guide to say

@@ -371,7 +371,7 @@ void Shard<Queue, kFused>::Mark(const Port& port, std::uint32_t link, Packet& pa
   const double scale = curve.at_rate == Rate() ? 1 : plant_.details[link].marking_scale;
   const double queued = port.queued_bytes * scale;
   const auto low = static_cast<double>(curve.low.count());
-  if (queued <= low) return;
+  if (queued <= low || packet.wire < curve.smallest.count()) return;
   const auto high = static_cast<double>(curve.high.count());
   if (queued < high) {
     const double chance = curve.most * (queued - low) / (high - low);

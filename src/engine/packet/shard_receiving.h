@@ -171,12 +171,12 @@ void Shard<Queue, kFused>::Answer(std::uint32_t link, std::uint32_t id, PacketKi
   SendControl(link ^ 1U, id);
 }
 
-// A packet of the control class leaves an endpoint by `out`.
+// An answer, request or notification leaves an endpoint by `out`, ahead of its data.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::SendControl(std::uint32_t out, std::uint32_t id) {
   Packet& packet = packets_[id];
   packet.wire = static_cast<std::uint16_t>(plant_.transport.ack_bytes.count());
-  packet.traffic_class = control_;
+  if (!acks_with_data_ || packet.kind > PacketKind::kNack) packet.traffic_class = control_;
   packet.stage = 0;
   packet.ready = now_;
   if (faulty_ && plant_.IsDown(ports_[out])) {

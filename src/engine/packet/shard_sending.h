@@ -58,19 +58,26 @@ void Shard<Queue, kFused>::Append(std::uint32_t queue_pair, std::int64_t bytes,
   }
 }
 
-// Bytes on the wire of packets that the sender has no news of.
+// Packets that the sender has no news of.
 template <typename Queue, bool kFused>
-std::int64_t Shard<Queue, kFused>::InFlight(const Sender& sender) const {
+std::int64_t Shard<Queue, kFused>::PacketsInFlight(const Sender& sender) const {
   // `received` may run ahead of a sender that went back.
   const auto packets = static_cast<std::int32_t>(sender.next_psn - sender.received - sender.lost);
-  return std::max(packets, 0) * frame_;
+  return std::max(packets, 0);
+}
+
+// Their bytes on the wire.
+template <typename Queue, bool kFused>
+std::int64_t Shard<Queue, kFused>::InFlight(const Sender& sender) const {
+  return PacketsInFlight(sender) * frame_;
 }
 
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::MaySend(const Sender& sender) const {
   if ((sender.next_psn == sender.end && sender.lost == 0) || sender.failed) return false;
   return sender.control.window == INT64_MAX ||
-         InFlight(sender) + frame_ <= std::max(sender.control.window, frame_);
+         PacketsInFlight(sender) * window_unit_ + window_room_ <=
+             std::max(sender.control.window, window_room_);
 }
 
 template <typename Queue, bool kFused>

@@ -239,6 +239,21 @@ TEST(InfinibandCongestionControl, SparesTheVictimAndSharesTheCongestedLinkEvenly
   }
 }
 
+// Packet_Size of InfiniBand's switches: what is smaller is never marked.
+TEST(Marking, SparesPacketsBelowTheSmallestSize) {
+  for (const std::int64_t smallest : {0, 382, 383}) {  // 300 B of payload and 82 of headers
+    SwitchModel switches;
+    switches.marking = MarkingCurve{.low = Bytes(0), .high = Bytes(1), .smallest = Bytes(smallest)};
+    std::vector<TrafficFlow> flows;
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      flows.push_back(Flow(i % 2, 2, 1));
+      flows.back().bytes = Bytes(300);
+    }
+    const PacketReport report = Send(Crossbar(3, kRate, kLatency), switches, flows);
+    EXPECT_EQ(report.counters.marks > 0, smallest <= 382) << smallest;
+  }
+}
+
 TEST(Pause, IsBlamedOnTheOutputThatHoldsTheBytes) {
   const Fabric fabric = Crossbar(4, kRate, kLatency);
   SwitchModel switches;

@@ -151,6 +151,9 @@ inline SmallRun MakeSmallRun(std::uint64_t seed) {
     sockets.window = run.transport.mtu * (1 + draw.Below(60));
     sockets.cores = static_cast<std::uint16_t>(1 + draw.Below(3));
   }
+  run.transport.acks_with_data =
+      run.switches.loss_control != LossControl::kCredits && draw.Chance(3);
+  if (draw.Chance(3)) run.transport.window_rule = WindowRule::kNotFull;
   run.description = fmt::format("seed {}: {}, loss control {}, routing {}, {}", seed, spec_text,
                                 static_cast<int>(run.switches.loss_control), ToString(run.routing),
                                 run.transport.policy.name);

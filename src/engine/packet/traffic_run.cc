@@ -193,21 +193,20 @@ void TrafficAgent::OnError(std::uint32_t flow, Time now) {
 }
 
 void TrafficAgent::Activate(std::uint32_t trigger, Time now) {
-  const TrafficTrigger& what = run_.traffic_.triggers[trigger];
-  const std::uint32_t nth = run_.activations_[trigger]++;
   const auto start = [&](std::uint32_t flow) {
     run_.shards_.shard(shard_).PostAt(flow + 1, now + run_.traffic_.flows[flow].start);
   };
-  switch (what.kind) {
-    case TrafficTrigger::Kind::kOneShot:
-      if (nth == 0) std::ranges::for_each(what.flows, start);
-      break;
-    case TrafficTrigger::Kind::kMultiShot:
+  while (trigger != TrafficFlow::kNoTrigger) {
+    const TrafficTrigger& what = run_.traffic_.triggers[trigger];
+    const std::uint32_t nth = run_.activations_[trigger]++;
+    if (what.kind == TrafficTrigger::Kind::kMultiShot) {
       if (nth < what.flows.size()) start(what.flows[nth]);
-      break;
-    case TrafficTrigger::Kind::kBarrier:
-      if (nth + 1 == what.count) std::ranges::for_each(what.flows, start);
-      break;
+      return;
+    }
+    const std::uint32_t count = what.kind == TrafficTrigger::Kind::kBarrier ? what.count : 1;
+    if (nth + 1 != count) return;
+    std::ranges::for_each(what.flows, start);
+    trigger = what.then;
   }
 }
 

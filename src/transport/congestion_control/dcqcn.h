@@ -23,6 +23,7 @@ struct Dcqcn {
     double alpha_interval = 0;
     double alpha_by_timer = 0;
     double decrease_interval = 0;
+    double decrease_by_timer = 0;
     double increase_interval = 0;
     double byte_counter = 0;
     double fast_recovery = 0;
@@ -44,6 +45,10 @@ struct Dcqcn {
            "1: alpha rises once an interval that had notifications; 0: with each"},
       Spec{"decrease_interval", "us", 0, 1e6, &Parameters::decrease_interval,
            "least time between two cuts; 0: every notification cuts"},
+      Spec{"decrease_by_timer", "1", 0, 1, &Parameters::decrease_by_timer,
+           "1: cuts come with a timer of that interval, which the first notification starts; 0: "
+           "with "
+           "notifications"},
       Spec{"increase_interval", "us", 0.1, 1e7, &Parameters::increase_interval,
            "timer of rate increases"},
       Spec{"byte_counter", "MB", 0, 1e6, &Parameters::byte_counter,
@@ -67,7 +72,7 @@ struct Dcqcn {
     double target;
     std::int64_t alpha_time;     // when the alpha timer was started last
     std::int64_t increase_time;  // as the increase timer
-    std::int64_t last_cut;       // kNotYet: the flow has never been notified
+    std::int64_t last_cut;       // or run of the timer; kNotYet: the flow has never been notified
     std::int64_t bytes;          // since the byte counter ran out last
     std::uint32_t timer_stage;
     std::uint32_t byte_stage;
@@ -75,6 +80,12 @@ struct Dcqcn {
     bool pending;   // a notification came too early for a cut
   };
   static constexpr std::int64_t kNotYet = -1;
+
+  static std::string Contradiction(const Parameters& p) {
+    return p.decrease_by_timer != 0 && p.decrease_interval == 0
+               ? "decrease_by_timer without a decrease_interval"
+               : "";
+  }
 
   static void Declare(const Parameters& p, CongestionPolicy& policy) {
     policy.needs_marks = true;
@@ -106,12 +117,21 @@ struct Dcqcn {
   static void OnNotification(const Parameters& p, const PathView& path, Time now,
                              FlowControl& flow) {
     State& state = flow.state<State>();
+    const std::int64_t interval = Picoseconds(p.decrease_interval);
     if (state.last_cut == kNotYet) {
       state.alpha_time = now.ps();
+      if (p.decrease_by_timer != 0) {
+        state.last_cut = now.ps();
+        state.pending = true;
+        return;
+      }
       Cut(p, path, now.ps(), flow, state);
     } else {
       CatchUp(p, path, now.ps(), flow, state);
-      if (now.ps() - state.last_cut >= Picoseconds(p.decrease_interval)) {
+      if (p.decrease_by_timer != 0) {
+        state.last_cut += (now.ps() - state.last_cut) / interval * interval;
+        state.pending = true;
+      } else if (now.ps() - state.last_cut >= interval) {
         Cut(p, path, now.ps(), flow, state);
       } else {
         state.pending = true;

@@ -88,6 +88,33 @@ TEST(Dcqcn, FollowsTheRulesOfHpccsSimulatorInThatPreset) {
   EXPECT_DOUBLE_EQ(flow.flow.rate, (50 * kG * (1 - alpha / 2) + 100 * kG) / 2);
 }
 
+// Its timer of 4 us begins with the first mark: cuts at 5 us and, for the mark at 6.5 us, at 9 us;
+// for that at 22 us at 25 us. Alpha decays every microsecond that had no mark but the first.
+TEST(Dcqcn, CutsByATimerInTheWindowedPresetOfHpccsSimulator) {
+  TestFlow flow("dcqcn", "dcqcn-ns3-window", Rate::GigabitsPerSecond(100));
+  const auto rate_at = [&](std::int64_t ns) {
+    flow.Send(Time::Nanoseconds(ns), 0);
+    return flow.flow.rate / kG;
+  };
+  const auto mark_at = [&](std::int64_t ns) {
+    flow.Ack(Time::Nanoseconds(ns), Time::Microseconds(10), 1, 1);
+  };
+  constexpr double kDecay = 255.0 / 256;
+  mark_at(1'000);
+  EXPECT_EQ(rate_at(4'999), 100);
+  double alpha = std::pow(kDecay, 4);
+  double rate = 100 * (1 - alpha / 2);
+  EXPECT_DOUBLE_EQ(rate_at(5'000), rate);
+  mark_at(6'500);
+  EXPECT_DOUBLE_EQ(rate_at(8'999), rate);
+  alpha = (kDecay * alpha * kDecay + 1.0 / 256) * std::pow(kDecay, 2);
+  rate *= 1 - alpha / 2;
+  EXPECT_NEAR(rate_at(9'000), rate, 1e-9);
+  mark_at(22'000);
+  EXPECT_NEAR(rate_at(24'999), rate, 1e-9);
+  EXPECT_LT(rate_at(25'000), rate * 0.7);
+}
+
 TEST(Dcqcn, NeverLeavesTheRangeFromItsFloorToTheLineRate) {
   TestFlow flow("dcqcn", "dcqcn-paper", k40Gb);
   for (int i = 0; i < 100; ++i) flow.Notify(Time::Microseconds(i));

@@ -45,6 +45,19 @@ TEST(Timely, IncreasesFivefoldAfterFiveFallingRoundTrips) {
   EXPECT_NEAR(flow.flow.rate - before, 50e6, 1);
 }
 
+// HPCC's simulator: the sixth increase in a row is fivefold, below the low threshold too.
+TEST(Timely, IncreasesFivefoldAfterFiveIncreasesInThatPresetOfHpccsSimulator) {
+  TestFlow flow("timely", "timely-window", Rate::GigabitsPerSecond(10));
+  flow.in_flight = 0;
+  flow.Ack(Us(10), Us(1000));
+  flow.Ack(Us(20), Us(1000));
+  const double cut = flow.flow.rate;
+  for (int i = 0; i < 5; ++i) flow.Ack(Us(30 + 10 * i), Us(40));
+  EXPECT_NEAR(flow.flow.rate - cut, 5 * 10e6, 1);
+  flow.Ack(Us(80), Us(41));
+  EXPECT_NEAR(flow.flow.rate - cut, 5 * 10e6 + 50e6, 1);
+}
+
 TEST(Timely, ReactsOnceARoundTrip) {
   TestFlow flow("timely", "timely", Rate::GigabitsPerSecond(10));
   flow.in_flight = 4;

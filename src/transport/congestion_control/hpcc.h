@@ -50,9 +50,12 @@ struct Hpcc {
 
   static void OnAck(const Parameters& p, const PathView& path, const AckView& ack,
                     FlowControl& flow) {
-    // Two looks at a link make a rate.
-    if (ack.hops.empty() || ack.previous_hops.size() != ack.hops.size()) return;
     State& state = flow.state<State>();
+    // Two looks at a link make a rate, and a round trip begins with the first.
+    if (ack.hops.empty() || ack.previous_hops.size() != ack.hops.size()) {
+      state.update_at = ack.next_psn;
+      return;
+    }
     MeasureInFlight(p, path, ack, state);
     const bool round = ack.acked_psn > state.update_at;
     const double additive = p.rate_ai * kBitsPerMegabit / 8 * BaseRtt(p, path);

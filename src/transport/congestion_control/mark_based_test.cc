@@ -28,6 +28,34 @@ TEST(Dctcp, ShrinksByHalfTheSmoothedShareOfMarks) {
   EXPECT_NEAR(Window(flow), grown * (1 - alpha / 2), 1);
 }
 
+// With an alpha of 1, as Linux begins with, the first mark halves the window, and no other does
+// until what is sent from then on is acknowledged.
+TEST(Dctcp, HalvesTheWindowAtTheFirstMarkAndThenWaitsARoundTrip) {
+  TestFlow flow("dctcp", "dctcp", k100Gb, {{"initial_alpha", 1}});
+  flow.Ack(Us(10), Us(10), 1, 1);
+  EXPECT_NEAR(Window(flow), 62'500, 1);
+  flow.in_flight = 0;
+  flow.Ack(Us(19), Us(10), 9, 9);
+  EXPECT_NEAR(Window(flow), 62'500, 1);
+  flow.Ack(Us(20), Us(10), 1, 1);
+  EXPECT_NEAR(Window(flow), 31'250, 1'000);
+}
+
+// HPCC's simulator: rates, 615 Mb/s a round trip but not in that of a reduction, 1 Gb/s at least.
+TEST(Dctcp, IsARateInThatPresetOfHpccsSimulator) {
+  TestFlow flow("dctcp", "dctcp-ns3", k100Gb);
+  flow.Ack(Us(10), Us(10), 1, 1);
+  EXPECT_NEAR(flow.flow.rate, 50e9, 1e3);
+  EXPECT_NEAR(Window(flow), 62'500, 1);  // in proportion
+  flow.Ack(Us(20), Us(10), 10, 0);
+  EXPECT_NEAR(flow.flow.rate, 50e9 + 615e6, 1e3);
+  flow.Ack(Us(21), Us(10), 1, 0);  // within the next round trip
+  EXPECT_NEAR(flow.flow.rate, 50e9 + 615e6, 1e3);
+  flow.in_flight = 0;
+  for (int i = 0; i < 100; ++i) flow.Ack(Us(30 + 10 * i), Us(10), 11, 11);
+  EXPECT_NEAR(flow.flow.rate, 1e9, 1e3);
+}
+
 TEST(Dctcp, GrowsByAPacketARoundTripWithoutMarks) {
   TestFlow flow("dctcp", "dctcp", k100Gb);
   for (int i = 0; i < 125; ++i) flow.Ack(Us(10), Us(10));

@@ -20,6 +20,7 @@ struct Timely {
     double rate_ai = 0;
     double hai_factor = 0;
     double hai_after = 0;
+    double hai_always = 0;
     double min_rate = 0;
     double window = 0;
     double variable_window = 0;
@@ -37,6 +38,9 @@ struct Timely {
            "steps at once in hyperactive increase"},
       Spec{"hai_after", "1", 1, 1000, &Parameters::hai_after,
            "falling round trips in a row that begin it"},
+      Spec{"hai_always", "1", 0, 1, &Parameters::hai_always,
+           "1: any increases in a row count for it, those below t_low too, which it may take as "
+           "well"},
       Spec{"min_rate", "Mb/s", 0.001, 1e6, &Parameters::min_rate, "floor of the rate"},
       Spec{"window", "BDP", 0, 1e6, &Parameters::window,
            "what may be in flight, in bandwidth-delay products; 0: anything"},
@@ -47,7 +51,7 @@ struct Timely {
     double previous_rtt;  // us; 0: none yet
     double difference;    // us, smoothed
     std::uint64_t update_at;
-    std::uint32_t falling;  // gradients in a row that were not positive
+    std::uint32_t rises;  // in a row that count for hyperactive increase
   };
 
   static std::string Contradiction(const Parameters& p) {
@@ -76,16 +80,18 @@ struct Timely {
     state.difference = (1 - p.alpha) * state.difference + p.alpha * news;
     const double gradient =
         state.difference / (p.min_rtt > 0 ? p.min_rtt : Microseconds(path.base_rtt));
-    state.falling = gradient <= 0 ? state.falling + 1 : 0;
-    if (rtt < p.t_low) {
-      flow.rate += p.rate_ai * kBitsPerMegabit;
+    const bool low = rtt < p.t_low;
+    const bool rise = low || (rtt <= p.t_high && gradient <= 0);
+    // The paper counts falling round trips, HPCC's simulator increases before this one.
+    const bool always = p.hai_always != 0;
+    const bool hyper = (always || !low) && state.rises + (always ? 0 : 1) >= p.hai_after;
+    state.rises = (always ? rise : gradient <= 0) ? state.rises + 1 : 0;
+    if (rise) {
+      flow.rate += (hyper ? p.hai_factor : 1) * p.rate_ai * kBitsPerMegabit;
     } else if (rtt > p.t_high) {
       flow.rate *= 1 - p.beta * (1 - p.t_high / rtt);
-    } else if (gradient <= 0) {
-      const double steps = state.falling >= p.hai_after ? p.hai_factor : 1;
-      flow.rate += steps * p.rate_ai * kBitsPerMegabit;
     } else {
-      flow.rate *= 1 - p.beta * gradient;
+      flow.rate *= std::max(0.0, 1 - p.beta * gradient);
     }
     flow.rate = std::clamp(flow.rate, std::min(p.min_rate * kBitsPerMegabit, LineRate(path)),
                            LineRate(path));
