@@ -97,6 +97,10 @@ inline void Shard<Queue, kFused>::PrefetchPacket(const PacketEvent& event) const
 // … then their paths, …
 template <typename Queue, bool kFused>
 inline void Shard<Queue, kFused>::PrefetchPath(const PacketEvent& event) const {
+  if (event.kind() == PacketEventKind::kPortDone) {
+    const std::uint32_t nic = ports_[event.entity()].nic;
+    if (nic != kNoIndex) __builtin_prefetch(&plant_.nics[nic], 1);
+  }
   if (event.kind() != PacketEventKind::kArrival) return;
   if (paths_stay_ && !guided_) return;
   const Packet& packet = packets_[event.payload()];
@@ -113,7 +117,12 @@ template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::PrefetchPorts(const PacketEvent& event) {
   const std::uint32_t link = event.entity();
   if (event.kind() == PacketEventKind::kPortDone) {
-    if (ports_[link].nic != kNoIndex) __builtin_prefetch(&plant_.nics[ports_[link].nic], 1);
+    if (ports_[link].nic == kNoIndex) return link;
+    const Nic& nic = plant_.nics[ports_[link].nic];
+    // A heap is gone through from its first to one of its last.
+    constexpr std::size_t kALine = 64 / sizeof(Nic::Paced);
+    const std::size_t most = std::min<std::size_t>(nic.paced.size(), 8 * kALine);
+    for (std::size_t i = 0; i < most; i += kALine) __builtin_prefetch(&nic.paced[i], 1);
     return link;
   }
   if (event.kind() != PacketEventKind::kArrival) return kNoIndex;
@@ -154,15 +163,12 @@ inline void Shard<Queue, kFused>::PrefetchFirst(std::uint32_t link) const {
     packets_.Prefetch(queues_[QueueOf(link, 0)].head);
   } else if (port.nic != kNoIndex) {
     const Nic& nic = plant_.nics[port.nic];
-    // A heap is gone through from its first to one of its last.
-    constexpr std::size_t kALine = 64 / sizeof(Nic::Paced);
-    const std::size_t most = std::min<std::size_t>(nic.paced.size(), 8 * kALine);
-    for (std::size_t i = 0; i < most; i += kALine) __builtin_prefetch(&nic.paced[i], 1);
-    const std::uint32_t last = nic.rings[0];
-    if (last == kNoIndex) return;
-    const auto* const sender = reinterpret_cast<const std::byte*>(&plant_.senders[last]);
+    std::uint32_t next = nic.rings[0];
+    if (next == kNoIndex && !nic.paced.empty()) next = nic.paced[0].sender;
+    if (next == kNoIndex) return;
+    const auto* const sender = reinterpret_cast<const std::byte*>(&plant_.senders[next]);
     for (std::size_t i = 0; i < sizeof(Sender); i += 64) __builtin_prefetch(sender + i, 1);
-    __builtin_prefetch(&plant_.paths[last]);
+    __builtin_prefetch(&plant_.paths[next]);
   }
 }
 
