@@ -132,6 +132,15 @@ TEST(Jobs, OneThatStartsWhenTheOtherIsDoneIsNotSlowed) {
   EXPECT_EQ(JobNamed(result, "a").slowdown(), 1);
 }
 
+TEST(Jobs, NobodyElseIsOnTheNodesThatOneTakes) {
+  const std::string ring =
+      "workload: {collective: {primitive: all_reduce, size: 1 MB, ranks: 2}}}\n";
+  const RunResult result =
+      RunText(kTwoLeaves + "jobs:\n  - {name: a, nodes: 3, " + ring + "  - {name: b, " + ring);
+  const DeviceId first = result.placement.endpoint(JobNamed(result, "b").first_rank);
+  EXPECT_EQ(result.fabric->name(first), "host-3");
+}
+
 TEST(Jobs, RepetitionsFollowOneAnother) {
   const std::string once = kTwoLeaves + "jobs:\n" + Ring("a", "n[0,4]", "10 MB");
   const RunResult one = RunText(once);

@@ -98,6 +98,9 @@ class JobPlacer {
       return;
     }
     Take(index, *placement);
+    if (job.nodes > 0) {  // whole ones, whatever it does with them
+      for (const DeviceId id : room) TakenBy(id) = index;
+    }
     placed_.jobs[index] = *std::move(placement);
   }
 
