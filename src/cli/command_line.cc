@@ -55,6 +55,10 @@ void AddRunFlags(CLI::App& app, RunFlags& flags) {
   app.add_flag("--json", flags.json, "Print one JSON document instead of text");
   app.add_flag("--explain", flags.explain, "Show each figure with its formula and numbers");
   app.add_option("--out", flags.out, "Write report.html, trace.json and result.json to a folder");
+  app.add_flag_callback(
+      "--fast-forward",
+      [&flags] { flags.assignments.push_back({"packet.fast_forward=true", "--fast-forward"}); },
+      "Packet engine, traffic: skip what would only repeat, and bound the error");
   app.add_option("--threads", flags.threads, "Worker threads, of the packet engine")
       ->check(CLI::Range(1, 1024));
   app.add_option("--repeat", flags.repeat, "Runs, each with the next seed: means and intervals")

@@ -62,6 +62,19 @@ std::string BarOf(double share) {
   return bar;
 }
 
+void AddFastForward(Page& page, const SkippedTime& skipped, Time whole) {
+  if (skipped.skips == 0) {
+    page.Fact("fast-forward", "nothing",
+              fmt::format("was skipped: no windows agreed within {} for long enough",
+                          Percent(skipped.tolerance)));
+    return;
+  }
+  page.Fact("fast-forward", Humanize(skipped.skipped),
+            fmt::format("was skipped, {} of the time; each completion is within {} of the whole "
+                        "run's if paces stay in the band seen",
+                        Percent(Ratio(skipped.skipped, whole)), Humanize(skipped.error)));
+}
+
 void AddHead(Page& page, const RunResult& result) {
   page.Line(Printable(result.title));
   page.Line(Printable(
@@ -91,6 +104,9 @@ void AddHead(Page& page, const RunResult& result) {
                : fmt::format(
                      "no run of this {} on this fabric is faster; this one takes {:.3f} times it",
                      result.traffic ? "traffic" : "plan", Ratio(result.time, result.bound)));
+  }
+  if (result.traffic && result.traffic->fast_forward) {
+    AddFastForward(page, *result.traffic->fast_forward, result.time);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "report/traffic_json.h"
 
+#include "report/names.h"
 #include "trunkline/scenario/traffic_result.h"
 
 namespace trunkline {
@@ -91,6 +92,14 @@ void WriteLoad(JsonWriter& json, const TrafficResult& traffic) {
   json.Field("saturated", saturation.saturated);
 }
 
+void WriteFastForward(JsonWriter& json, const SkippedTime& skipped, Time whole) {
+  json.Field("tolerance", skipped.tolerance);
+  json.Field("skips", skipped.skips);
+  json.Field("skipped_s", skipped.skipped);
+  json.Field("skipped_share", Ratio(skipped.skipped, whole));
+  json.Field("error_s", skipped.error);
+}
+
 }  // namespace
 
 void WriteCounters(JsonWriter& json, const PacketCounters& counters) {
@@ -119,6 +128,12 @@ void WriteTrafficFields(JsonWriter& json, const RunResult& result) {
   json.Key("flows");
   if (traffic != nullptr) {
     json.Object([&] { WriteFlows(json, *traffic); });
+  } else {
+    json.Null();
+  }
+  json.Key("fast_forward");
+  if (traffic != nullptr && traffic->fast_forward) {
+    json.Object([&] { WriteFastForward(json, *traffic->fast_forward, result.time); });
   } else {
     json.Null();
   }

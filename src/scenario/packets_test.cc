@@ -64,6 +64,31 @@ TEST(Packets, RoceHasPfcMarksAndDcqcnUnlessTheFileSaysOtherwise) {
   EXPECT_THAT(scenario->assumptions, testing::Contains(HasSubstr("PFC in 2 classes")));
 }
 
+TEST(Packets, FastForwardSkipsWhatRepeatsWithinItsBound) {
+  const std::vector<std::string> credits = {
+      "cluster.transport.kind=infiniband", "cluster.fabric.k=2", "workload.traffic.size=40 MB"};
+  std::vector<std::string> fast = credits;
+  fast.push_back("packet.fast_forward.tolerance=0.02");
+  const RunResult whole = RunWith(credits);
+  const RunResult result = RunWith(fast);
+  EXPECT_FALSE(whole.traffic->fast_forward.has_value());
+  ASSERT_TRUE(result.traffic->fast_forward.has_value());
+  const SkippedTime& skipped = *result.traffic->fast_forward;
+  EXPECT_DOUBLE_EQ(skipped.tolerance, 0.02);
+  EXPECT_GT(skipped.skipped.seconds(), 0.5 * result.time.seconds());
+  EXPECT_LT(result.timeline.events, whole.timeline.events / 2);
+  EXPECT_NEAR(result.time.seconds(), whole.time.seconds(), skipped.error.seconds());
+}
+
+TEST(Packets, FastForwardIsRefusedOfWhatIsNotTraffic) {
+  EXPECT_THAT(Problems({"packet.fast_forward=true", "packet.sample.every=5 us"}),
+              HasSubstr("TL1217"));
+  EXPECT_THAT(Problems({"packet.fast_forward=true", "engine=flow"}), HasSubstr("TL1210"));
+  EXPECT_THAT(Problems({"packet.fast_forward.tolerance=0.5"}), HasSubstr("TL1108"));
+  EXPECT_THAT(Problems({"packet.fast_forward=perhaps"}), HasSubstr("TL1107"));
+  EXPECT_THAT(Problems({"packet.fast_forward=false", "packet.sample.every=5 us"}), IsEmpty());
+}
+
 TEST(Packets, SamplesAddUpToWhatLinksCarried) {
   const RunResult result =
       RunWith({"packet.sample.every=5 us", "packet.sample.links=1000", "packet.sample.flows=3"});

@@ -34,6 +34,9 @@ void ReadPackets(const YamlValue& cluster, Scenario& scenario);
 void ReadWindow(const YamlMap& packet, Scenario& scenario);
 // Whether the workload has such a window. REQUIRES: it has been read.
 void CheckWindow(const YamlMap& root, const Scenario& scenario);
+// `packet.fast_forward`; the second once the workload is known.
+void ReadFastForward(const YamlMap& packet, Scenario& scenario);
+void CheckFastForward(const YamlMap& root, const Scenario& scenario);
 // Where a workload may be placed.
 struct Room {
   std::int64_t endpoints = 0;  // 0: the cluster could not be built

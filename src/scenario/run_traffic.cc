@@ -117,6 +117,7 @@ Result<void> RunPackets(const Scenario& scenario, const TrafficWorkload& traffic
   result.threads = static_cast<int>(options.threads);
   packet.sampling = scenario.sampling;
   packet.samples = options.samples;
+  packet.fast_forward = scenario.fast_forward;
   packet.progress = options.progress;
   packet.stop = options.stop;
   auto report = RunPacketTraffic({*result.router, cluster.switches, cluster.packet_transport,
@@ -130,6 +131,7 @@ Result<void> RunPackets(const Scenario& scenario, const TrafficWorkload& traffic
   }
   auto summary = std::make_shared<TrafficResult>(SummariseFlows(traffic, report->flows));
   summary->counters = report->counters;
+  summary->fast_forward = report->fast_forward;
   summary->paused = PausedLinks(*report, *result.fabric);
   summary->stuck = std::move(report->stuck);
   Finish(traffic, report->flows, std::move(summary), result);

@@ -28,6 +28,7 @@ class Reader {
       CheckWindow(root, scenario_);
       CheckSampling(root);
     }
+    if (document_.error_count() == before) CheckFastForward(root, scenario_);
     Diagnostics problems = document_.TakeDiagnostics();
     if (HasErrors(problems)) return std::unexpected(std::move(problems));
     scenario_.warnings = std::move(problems);
@@ -45,6 +46,7 @@ class Reader {
     if (const auto packet = root.Map("packet")) {
       ReadWindow(*packet, scenario_);
       ReadSampling(*packet);
+      ReadFastForward(*packet, scenario_);
     }
   }
 

@@ -108,6 +108,9 @@ export type Flows = FlowStatistics & {
   stuck: string[];
 };
 
+// Time that was skipped because it would only have repeated.
+export type FastForward = {tolerance: number; skips: number; skipped_share: number; error_s: number};
+
 // How often, by kind of packet.
 export type Counts = {data: number; ack: number; control: number};
 
@@ -200,6 +203,7 @@ export type Result = {
   shared_links_total: number | null;
   background: {pattern: string; load: number; ranks: number; messages: number} | null;
   flows: Flows | null;
+  fast_forward: FastForward | null;
   packets: Counts | null;
   link_hops: Counts | null;
   drops: number | null;

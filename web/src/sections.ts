@@ -2,8 +2,8 @@
 
 import {busbwChart, completionChart} from './chart';
 import type {
-  FlowStatistics, Iteration, Job, LinkRow, Memory, Percentiles, Question, Repeat, Result,
-  SharedLink, StageMemory
+  FastForward, FlowStatistics, Iteration, Job, LinkRow, Memory, Percentiles, Question, Repeat,
+  Result, SharedLink, StageMemory
 } from './data';
 import {type Child, type Column, h, longTable, meter, section, table} from './dom';
 import {bandwidth, bytes, count, decimalBytes, flops, linkRate, percent, seconds} from './format';
@@ -268,8 +268,13 @@ const quantityTable = (caption: string, flows: FlowStatistics): HTMLElement => t
     ],
     quantities(flows));
 
+const skipped = ({skips, skipped_share, error_s, tolerance}: FastForward): string =>
+    skips === 0 ? `Nothing was skipped: no windows agreed within ${percent(tolerance)}.` :
+                  `${percent(skipped_share)} of the time was skipped. Each completion is within ` +
+            `${seconds(error_s)} of the whole run's if paces stay in the band seen.`;
+
 export function flows(result: Result): Part {
-  const {flows} = result;
+  const {flows, fast_forward} = result;
   if (!flows) return null;
   const missing = flows.unfinished > 0 ? `, ${count(flows.unfinished)} of them not delivered` : '';
   return section(
@@ -278,6 +283,7 @@ export function flows(result: Result): Part {
           `${count(flows.count)} flows${missing}. From post to the arrival of the last byte; ` +
               'slowdown is against the same flow alone on its path.',
           flows),
+      fast_forward && h('p', {}, skipped(fast_forward)),
       ...flows.jobs.map(job => quantityTable(`Of job ${job.name}.`, job)),
       flows.stuck.length > 0 && list(flows.stuck));
 }

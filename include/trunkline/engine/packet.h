@@ -9,6 +9,7 @@
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/base/progress.h"
 #include "trunkline/engine/engine.h"
+#include "trunkline/engine/fast_forward.h"
 #include "trunkline/engine/packet_samples.h"
 #include "trunkline/engine/timeline.h"
 #include "trunkline/engine/traffic.h"
@@ -25,9 +26,10 @@ namespace trunkline {
 struct PacketOptions {
   std::uint64_t seed = 1;
   std::uint32_t threads = 1;
-  Time until = Time::Horizon();                 // the run ends here, finished or not
-  std::optional<PacketSampling> sampling = {};  // none: only what is left at the end
-  PacketSampleSink* samples = nullptr;          // hears of every sample
+  Time until = Time::Horizon();                     // the run ends here, finished or not
+  std::optional<PacketSampling> sampling = {};      // none: only what is left at the end
+  PacketSampleSink* samples = nullptr;              // hears of every sample
+  std::optional<FastForwarding> fast_forward = {};  // not together with samples
   ProgressSink* progress = nullptr;
   const StopToken* stop = nullptr;
 };
@@ -117,7 +119,8 @@ struct PacketReport {
   std::vector<PacketLinkUse> links;  // by link id
   std::vector<PacketPause> pauses;   // by link id and class
   std::vector<FlowRecord> flows;
-  std::optional<PacketSamples> samples;  // with PacketOptions::sampling
+  std::optional<PacketSamples> samples;     // with PacketOptions::sampling
+  std::optional<SkippedTime> fast_forward;  // with PacketOptions::fast_forward
   // Of a task graph: from the first message to the last, each after the one that had last arrived
   // at its rank when it began. Empty where there were more messages than are kept.
   std::vector<CriticalMessage> critical;

@@ -14,6 +14,7 @@
 #include "trunkline/base/progress.h"
 #include "trunkline/base/units.h"
 #include "trunkline/collective/primitive.h"
+#include "trunkline/engine/fast_forward.h"
 #include "trunkline/engine/packet_samples.h"
 #include "trunkline/fabric/fault.h"
 #include "trunkline/fabric/placement.h"
@@ -137,9 +138,10 @@ struct Scenario {
   std::optional<Background> background;
   EngineKind engine = EngineKind::kFlow;
   std::uint64_t seed = 1;
-  std::optional<PacketSampling> sampling;  // of traffic as packets
-  std::optional<WindowSpec> window;        // with the flow engine
-  std::vector<std::string> assumptions;    // what was chosen where the file is silent
+  std::optional<PacketSampling> sampling;      // of traffic as packets
+  std::optional<FastForwarding> fast_forward;  // likewise
+  std::optional<WindowSpec> window;            // with the flow engine
+  std::vector<std::string> assumptions;        // what was chosen where the file is silent
   Diagnostics warnings;
 
   // Whether anything of it runs as packets.

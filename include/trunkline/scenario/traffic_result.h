@@ -40,9 +40,10 @@ struct TrafficResult {
   std::uint64_t unposted = 0;  // flows that never began: what they wait for did not happen
   double offered_load = 0;     // as asked for; 0: not defined
   std::optional<Saturation> saturation;
-  std::optional<PacketCounters> counters;  // of an engine of packets
-  std::vector<PausedLink> paused;          // longest first, the worst thousand
-  std::vector<std::string> stuck;          // what did not finish, and why
+  std::optional<PacketCounters> counters;   // of an engine of packets
+  std::optional<SkippedTime> fast_forward;  // where it was to skip what repeats
+  std::vector<PausedLink> paused;           // longest first, the worst thousand
+  std::vector<std::string> stuck;           // what did not finish, and why
 };
 
 }  // namespace trunkline

@@ -270,7 +270,7 @@ PacketReport PacketCarrier::Report(RunStatus status, Time end) {
   report.end = end;
   report.stuck = stuck_;
   if (sampler_) report.samples = sampler_->Finish(shards_.end());
-  ReportNetwork(plant_, shards_, report);
+  ReportNetwork(plant_, shards_, end, report);
   for (const MessageLog::Entry& entry : log_.Chain()) report.critical.push_back(Describe(entry));
   return report;
 }

@@ -43,6 +43,13 @@ std::vector<std::uint32_t> Detour::FindPath(DeviceId source, DeviceId destinatio
   return links;
 }
 
+Time FaultPlan::last() const {
+  Time last;
+  for (const CableChange& change : changes) last = std::max(last, change.at);
+  for (const Epoch& epoch : epochs) last = std::max(last, epoch.at);
+  return last;
+}
+
 const FaultPlan::Move& FaultPlan::MoveBy(std::uint32_t queue_pair, std::uint32_t epoch) const {
   const auto after = std::ranges::upper_bound(moves[queue_pair], epoch, {}, &Move::epoch);
   return *std::prev(after);

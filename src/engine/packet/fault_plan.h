@@ -67,6 +67,8 @@ struct FaultPlan {
   std::vector<std::unique_ptr<Detour>> detours;
   std::vector<std::vector<Move>> moves;  // by queue pair, by epoch; the first is of epoch 0
 
+  // When all of it has happened.
+  [[nodiscard]] Time last() const;
   // The newest move of a queue pair by `epoch`. REQUIRES: it is set up.
   [[nodiscard]] const Move& MoveBy(std::uint32_t queue_pair, std::uint32_t epoch) const;
 };

@@ -22,7 +22,7 @@ void AddLinks(const Plant& plant, PacketReport& report) {
   }
 }
 
-void AddPauses(const Plant& plant, const ShardSet& shards, PacketReport& report) {
+void AddPauses(const Plant& plant, const ShardSet& shards, Time end, PacketReport& report) {
   const std::size_t classes = plant.switches_model.classes;
   const PauseCauses causes = shards.pause_causes();
   for (std::size_t queue = 0; queue < plant.pauses.size(); ++queue) {
@@ -34,7 +34,7 @@ void AddPauses(const Plant& plant, const ShardSet& shards, PacketReport& report)
                     .paused = Time::Picoseconds(pause.past),
                     .causes = {}};
     if ((plant.ports[queue / classes].paused >> use.traffic_class & 1) != 0) {
-      use.paused += std::max(report.end - Time::Picoseconds(pause.since), Time());
+      use.paused += std::max(end - Time::Picoseconds(pause.since), Time());
     }
     std::uint64_t sum = 0;
     const auto first = causes.lower_bound({queue, 0});
@@ -54,11 +54,11 @@ void AddPauses(const Plant& plant, const ShardSet& shards, PacketReport& report)
 
 }  // namespace
 
-void ReportNetwork(const Plant& plant, const ShardSet& shards, PacketReport& report) {
+void ReportNetwork(const Plant& plant, const ShardSet& shards, Time end, PacketReport& report) {
   report.events = shards.events();
   report.counters = shards.counters();
   AddLinks(plant, report);
-  AddPauses(plant, shards, report);
+  AddPauses(plant, shards, end, report);
 }
 
 }  // namespace trunkline

@@ -6,8 +6,8 @@
 
 namespace trunkline {
 
-// What a run took of the network: events, counters, links and pauses. REQUIRES: report.end is set,
-// and the shards have caught up.
-void ReportNetwork(const Plant& plant, const ShardSet& shards, PacketReport& report);
+// What a run took of the network until `end`: events, counters, links and pauses. REQUIRES: the
+// shards have caught up.
+void ReportNetwork(const Plant& plant, const ShardSet& shards, Time end, PacketReport& report);
 
 }  // namespace trunkline

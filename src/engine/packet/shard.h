@@ -108,6 +108,11 @@ class Shard {
   // data comes as a message. REQUIRES: the queue pair carries nothing else.
   void PostRead(std::uint32_t queue_pair, std::int64_t bytes);
 
+  // Packets of the newest message of a queue pair that have never been sent, nor been prepared to
+  // be; takes `packets` of them off it. REQUIRES: fewer than there are.
+  [[nodiscard]] std::uint32_t Unsent(std::uint32_t queue_pair) const;
+  void Shorten(std::uint32_t queue_pair, std::uint32_t packets);
+
   // Has what befalls this shard's cables happen when its time comes. REQUIRES: nothing has happened
   // yet; the shard has joined others, if it does.
   void ScheduleFaults();

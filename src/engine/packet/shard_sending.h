@@ -58,6 +58,24 @@ void Shard<Queue, kFused>::Append(std::uint32_t queue_pair, std::int64_t bytes,
   }
 }
 
+template <typename Queue, bool kFused>
+std::uint32_t Shard<Queue, kFused>::Unsent(std::uint32_t queue_pair) const {
+  const Sender& sender = plant_.senders[queue_pair];
+  if (sender.last_message == kNoIndex) return 0;
+  const PacketMessage& message = messages_[sender.last_message];
+  const std::uint32_t next = unit_ != 0 ? sender.end + unit_ : sender.sent;
+  const auto left = static_cast<std::int32_t>(message.end - std::max(message.first, next));
+  return static_cast<std::uint32_t>(std::max(left, 0));
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Shorten(std::uint32_t queue_pair, std::uint32_t packets) {
+  TL_CHECK(packets < Unsent(queue_pair), "more is cut off a message than is left", packets);
+  Sender& sender = plant_.senders[queue_pair];
+  messages_[sender.last_message].end -= packets;
+  (unit_ != 0 ? plant_.send_sockets[queue_pair].posted : sender.end) -= packets;
+}
+
 // Packets that the sender has no news of.
 template <typename Queue, bool kFused>
 std::int64_t Shard<Queue, kFused>::PacketsInFlight(const Sender& sender) const {

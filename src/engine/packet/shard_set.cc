@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "engine/packet/counter_list.h"
 #include "engine/packet/fault_plan.h"
 #include "engine/packet/meeting.h"
 #include "engine/packet/packet_network.h"
@@ -14,12 +15,6 @@ namespace {
 // Events between two looks at the stop token, and windows likewise.
 constexpr std::uint64_t kEventsBetweenLooks = 1 << 16;
 constexpr std::uint64_t kWindowsBetweenLooks = 64;
-
-void Add(PacketCounts& sum, const PacketCounts& part) {
-  sum.data += part.data;
-  sum.ack += part.ack;
-  sum.control += part.control;
-}
 
 }  // namespace
 
@@ -154,23 +149,7 @@ PacketCounters ShardSet::counters() const {
   PacketCounters sum;
   for (const auto& shard : shards_) {
     const PacketCounters part = shard->counters();
-    Add(sum.packets, part.packets);
-    Add(sum.hops, part.hops);
-    sum.drops += part.drops;
-    sum.data_drops += part.data_drops;
-    sum.fault_drops += part.fault_drops;
-    sum.trims += part.trims;
-    sum.marks += part.marks;
-    sum.pauses += part.pauses;
-    sum.pause_repeats += part.pause_repeats;
-    sum.pause_expiries += part.pause_expiries;
-    sum.resumes += part.resumes;
-    sum.retransmissions += part.retransmissions;
-    sum.refused += part.refused;
-    sum.timeouts += part.timeouts;
-    sum.failures += part.failures;
-    sum.credit_stalls += part.credit_stalls;
-    sum.delivered_bytes += part.delivered_bytes;
+    ForEachCounter([](auto& of_all, auto own) { of_all += own; }, sum, part);
   }
   return sum;
 }

@@ -6,6 +6,7 @@
 
 #include "engine/packet/check_traffic.h"
 #include "engine/packet/event_rate.h"
+#include "engine/packet/fast_forward.h"
 #include "engine/packet/fault_plan.h"
 #include "engine/packet/held_up.h"
 #include "engine/packet/network_report.h"
@@ -30,6 +31,14 @@ class TrafficAgent : public PacketApplication {
   void AddFlow(std::uint32_t flow) { by_start_.push_back(flow); }
   void Begin();
   [[nodiscard]] std::size_t ended() const { return ended_.load(std::memory_order_relaxed); }
+  // Of the flows that begin by themselves, the next; Time::Max(): all have been posted.
+  [[nodiscard]] Time next_start() const;
+  // Whether a trigger has fired for flows that begin only some time after.
+  [[nodiscard]] bool delays() const { return delayed_ > 0; }
+  // Flows that have been posted since the last call.
+  [[nodiscard]] std::vector<std::uint32_t> TakeBegun() { return std::exchange(begun_, {}); }
+  // The run's time is further ahead of the shards' clock than it was.
+  void AskAgain();
   [[nodiscard]] Time last_delivery() const { return last_delivery_; }
   [[nodiscard]] std::vector<std::uint32_t>& failed() { return failed_; }
   [[nodiscard]] Diagnostics& problems() { return problems_; }
@@ -52,6 +61,8 @@ class TrafficAgent : public PacketApplication {
   std::uint32_t shard_;
   std::vector<std::uint32_t> by_start_;  // flows without a trigger that begin here
   std::size_t next_by_start_ = 0;
+  std::size_t delayed_ = 0;
+  std::vector<std::uint32_t> begun_;
   std::atomic<std::size_t> ended_ = 0;  // acknowledged or failed
   Time last_delivery_;
   std::vector<std::uint32_t> failed_;
@@ -105,7 +116,14 @@ class TrafficRun {
     return shards_.count() > 1 || plant_.faults != nullptr || plant_.transport.sockets;
   }
   Result<void> SetUp(std::uint32_t flow);
+  // Between the shards' clock and the run's own time, which is ahead by what has been skipped.
+  [[nodiscard]] Time skipped() const { return fast_forward_ ? fast_forward_->skipped() : Time(); }
+  [[nodiscard]] Time TimeAt(Time clock) const { return clock + skipped(); }
+  [[nodiscard]] Time ClockAt(Time time) const { return time - skipped(); }
   bool Stop();
+  [[nodiscard]] Time NextLook();
+  void Look(Time at);
+  [[nodiscard]] Time Undisturbed(Time at) const;
   void RunUntil(Time time);
   void RunShards();
   void AddUnfinished();
@@ -120,6 +138,7 @@ class TrafficRun {
   ShardSet shards_;
   std::vector<std::unique_ptr<TrafficAgent>> agents_;  // by shard
   std::optional<Sampler> sampler_;
+  std::optional<FastForward> fast_forward_;
   std::vector<std::uint32_t> activations_;  // by trigger
   bool stopped_ = false;
   EventRate rate_;
@@ -138,6 +157,7 @@ void TrafficAgent::OnPost(std::uint32_t entity, Time now) {
   if (entity == kNextByStart) {
     PostDue(now);
   } else {
+    --delayed_;
     Post(entity - 1, now);
   }
 }
@@ -145,7 +165,7 @@ void TrafficAgent::OnPost(std::uint32_t entity, Time now) {
 void TrafficAgent::PostDue(Time now) {
   while (next_by_start_ < by_start_.size()) {
     const std::uint32_t flow = by_start_[next_by_start_];
-    const Time start = run_.traffic_.flows[flow].start;
+    const Time start = run_.ClockAt(run_.traffic_.flows[flow].start);
     if (start > now) {
       run_.shards_.shard(shard_).PostAt(kNextByStart, start);
       return;
@@ -155,6 +175,16 @@ void TrafficAgent::PostDue(Time now) {
   }
 }
 
+Time TrafficAgent::next_start() const {
+  return next_by_start_ < by_start_.size() ? run_.traffic_.flows[by_start_[next_by_start_]].start
+                                           : Time::Max();
+}
+
+void TrafficAgent::AskAgain() {
+  if (next_start() == Time::Max()) return;
+  run_.shards_.shard(shard_).PostAt(kNextByStart, run_.ClockAt(next_start()));
+}
+
 void TrafficAgent::Post(std::uint32_t flow, Time now) {
   if (!run_.sets_up_before()) {
     if (auto done = run_.SetUp(flow); !done) {
@@ -162,7 +192,8 @@ void TrafficAgent::Post(std::uint32_t flow, Time now) {
       return;
     }
   }
-  run_.report_.flows[flow].posted = now;
+  run_.report_.flows[flow].posted = run_.TimeAt(now);
+  if (run_.fast_forward_) begun_.push_back(flow);
   const TrafficFlow& what = run_.traffic_.flows[flow];
   auto& shard = run_.shards_.shard(shard_);
   if (what.read) {
@@ -173,27 +204,27 @@ void TrafficAgent::Post(std::uint32_t flow, Time now) {
 }
 
 void TrafficAgent::OnDelivered(std::uint32_t flow, Time now) {
-  run_.report_.flows[flow].delivered = now;
-  last_delivery_ = std::max(last_delivery_, now);
+  last_delivery_ = run_.report_.flows[flow].delivered = run_.TimeAt(now);
   const std::uint32_t trigger = run_.traffic_.flows[flow].when_received;
   if (trigger != TrafficFlow::kNoTrigger) Activate(trigger, now);
 }
 
 void TrafficAgent::OnAcknowledged(std::uint32_t flow, Time now) {
-  run_.report_.flows[flow].acknowledged = now;
+  run_.report_.flows[flow].acknowledged = run_.TimeAt(now);
   ended_.fetch_add(1, std::memory_order_relaxed);
   const std::uint32_t trigger = run_.traffic_.flows[flow].when_sent;
   if (trigger != TrafficFlow::kNoTrigger) Activate(trigger, now);
 }
 
 void TrafficAgent::OnError(std::uint32_t flow, Time now) {
-  run_.report_.flows[flow].failed = now;
+  run_.report_.flows[flow].failed = run_.TimeAt(now);
   failed_.push_back(flow);
   ended_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void TrafficAgent::Activate(std::uint32_t trigger, Time now) {
   const auto start = [&](std::uint32_t flow) {
+    ++delayed_;
     run_.shards_.shard(shard_).PostAt(flow + 1, now + run_.traffic_.flows[flow].start);
   };
   while (trigger != TrafficFlow::kNoTrigger) {
@@ -236,6 +267,7 @@ TrafficRun::TrafficRun(const PacketInput& input, const TrafficWorkload& traffic,
     agents_[shards_.shard_of(poster(traffic.flows[i]))]->AddFlow(i);
   }
   shards_.Start(applications);
+  if (options.fast_forward) fast_forward_.emplace(plant_, shards_, *options.fast_forward);
   if (options.sampling) sampler_.emplace(plant_, traffic, *options.sampling, options.samples);
 }
 
@@ -269,7 +301,8 @@ bool TrafficRun::Stop() {
     options_.progress->Update(
         static_cast<double>(ended) /
             static_cast<double>(std::max<std::size_t>(1, traffic_.flows.size())),
-        fmt::format("at {}{}", Humanize(shards_.last_event()), rate_.Text(shards_.events())));
+        fmt::format("at {}{}", Humanize(TimeAt(shards_.last_event())),
+                    rate_.Text(shards_.events())));
   }
   if (options_.stop != nullptr && options_.stop->stop_requested()) {
     report_.status = RunStatus::kInterrupted;
@@ -278,14 +311,43 @@ bool TrafficRun::Stop() {
   return stopped_;
 }
 
-// Runs the shards, with a stop for every sample.
-void TrafficRun::RunUntil(Time time) {
+// For a sample, or for what may be skipped.
+Time TrafficRun::NextLook() {
+  if (sampler_) return sampler_->Next(shards_.next_time());
+  if (!fast_forward_) return Time::Max();
+  for (const auto& agent : agents_) {
+    for (const std::uint32_t flow : agent->TakeBegun()) fast_forward_->Begin(flow);
+  }
+  return fast_forward_->Next(shards_.next_time());
+}
+
+void TrafficRun::Look(Time at) {
+  if (sampler_ && sampler_->IsDue(at)) sampler_->Take(at);
+  if (!fast_forward_ || !fast_forward_->IsDue(at)) return;
+  const Time before = skipped();
+  fast_forward_->Look(at, Undisturbed(at));
+  if (skipped() == before) return;
+  for (const auto& agent : agents_) agent->AskAgain();
+}
+
+// How long nothing will begin, or befall a cable.
+Time TrafficRun::Undisturbed(Time at) const {
+  Time until = options_.until;
+  for (const auto& agent : agents_) {
+    if (agent->delays()) return {};
+    until = std::min(until, agent->next_start());
+  }
+  const bool faulty = plant_.faults != nullptr && at <= plant_.faults->last();
+  return faulty ? Time() : ClockAt(until) - at;
+}
+
+// Runs the shards, with a stop for every look.
+void TrafficRun::RunUntil(Time clock) {
   const auto stop = [this] { return Stop(); };
-  for (Time at; at < time && !stopped_;) {
-    at = sampler_ ? std::min(time, sampler_->Next(shards_.next_time())) : time;
+  for (Time at; at < std::min(clock, ClockAt(options_.until)) && !stopped_;) {
+    at = std::min({clock, ClockAt(options_.until), NextLook()});
     shards_.Run(at, stop);
-    const bool over = stopped_ || shards_.next_time() == Time::Max();
-    if (sampler_ && !over && sampler_->IsDue(at)) sampler_->Take(at);
+    if (!stopped_ && shards_.next_time() != Time::Max()) Look(at);
   }
 }
 
@@ -296,14 +358,16 @@ void TrafficRun::RunShards() {
     RunUntil(options_.until);
     return;
   }
-  for (Time next = shards_.next_time(); next < options_.until; next = shards_.next_time()) {
+  for (Time next = shards_.next_time(); next < ClockAt(options_.until);
+       next = shards_.next_time()) {
     const Time look = kBetweenLooks * (next.ps() / kBetweenLooks.ps() + 1);
-    RunUntil(std::min(look, options_.until));
+    RunUntil(look);
     if (stopped_) return;
-    const auto cycle = shards_.FindDeadlock(std::min(look, options_.until));
+    const Time at = std::min(look, ClockAt(options_.until));
+    const auto cycle = shards_.FindDeadlock(at);
     if (cycle.empty()) continue;
     report_.status = RunStatus::kDeadlocked;
-    report_.end = look;
+    report_.end = TimeAt(look);
     report_.stuck.push_back(DescribeDeadlock(input_.router.fabric(), plant_, cycle));
     return;
   }
@@ -333,7 +397,7 @@ void TrafficRun::AddUnfinished() {
   }
   if (ended - failures < traffic_.flows.size() && report_.status == RunStatus::kFinished) {
     report_.status = RunStatus::kUnfinished;
-    report_.end = std::max(report_.end, shards_.end());
+    report_.end = std::max(report_.end, TimeAt(shards_.end()));
   }
   if (report_.status == RunStatus::kUnfinished) AddWaiting();
 }
@@ -386,7 +450,8 @@ Result<PacketReport> TrafficRun::Run() {
   }
   AddUnfinished();
   if (sampler_) report_.samples = sampler_->Finish(shards_.end());
-  ReportNetwork(plant_, shards_, report_);
+  ReportNetwork(plant_, shards_, ClockAt(report_.end), report_);
+  if (fast_forward_) fast_forward_->AddTo(report_);
   return std::move(report_);
 }
 
