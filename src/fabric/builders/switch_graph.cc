@@ -29,7 +29,8 @@ void Write(const SwitchGraph& graph, const Timing& timing, FabricBuilder& builde
       switches.push_back(builder.AddDevice(device));
     }
   };
-  add(1, graph.leaves);
+  // Where every switch has ends none is above another: tier 0, plain switches.
+  add(graph.spines > 0 ? 1 : 0, graph.leaves);
   add(2, graph.spines);
   const auto cable = [&](DeviceId a, DeviceId b, Rate rate) {
     builder.AddCable(a, b, rate, timing.cable, LinkKind::kNetwork);

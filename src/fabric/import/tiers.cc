@@ -43,9 +43,14 @@ std::vector<std::uint8_t> FindTiers(const CableList& list,
     }
   }
   // Out of reach of any server: leaves in waiting.
+  bool flat = false;
   for (std::uint32_t d = 0; d < tiers.size(); ++d) {
-    if (is_switch(d) && tiers[d] == 0) tiers[d] = 1;
+    if (!is_switch(d)) continue;
+    if (tiers[d] == 0) tiers[d] = 1;
+    flat |= std::ranges::any_of(neighbours[d], is_switch);
   }
+  // A torus, a dragonfly: all have ends and none is above another.
+  if (flat && std::ranges::max(tiers) == 1) std::ranges::fill(tiers, std::uint8_t{0});
   return tiers;
 }
 
