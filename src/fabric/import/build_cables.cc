@@ -67,11 +67,7 @@ class CableBuilder {
     tiers_ = FindTiers(list_, neighbours_);
     FindServers();
     SetStrangersAside();
-    if (servers_.empty()) {
-      return Refuse(file_, "TL1454", "no server with a network cable is among the devices",
-                    node_ ? fmt::format("a {} has {} NICs; check node", node_->name, node_->nics)
-                          : "a fabric needs servers and the switches that join them");
-    }
+    if (servers_.empty()) return RefuseNoServers();
     AddServers();
     AddSwitches();
     AddNetwork();
@@ -85,6 +81,7 @@ class CableBuilder {
   Result<void> CheckSize() const;
   void FindServers();
   void SetStrangersAside();
+  std::unexpected<Diagnostics> RefuseNoServers() const;
   void AddServers();
   void AddPlainServer(const Server& server, std::uint32_t node);
   void AddFromTemplate(const Server& server, std::uint32_t node);
@@ -122,7 +119,8 @@ class CableBuilder {
   std::vector<std::vector<std::uint32_t>> neighbours_;
   std::vector<std::uint8_t> tiers_;
   std::vector<Server> servers_;
-  std::vector<bool> aside_;                   // devices of servers that are no such node
+  std::vector<bool> aside_;  // devices of servers that are no such node
+  std::map<std::size_t, std::size_t> strangers_of_size_;  // such servers, by their cabled NICs
   std::map<std::uint32_t, DeviceId> inside_;  // GPUs and NVSwitches of servers that the file draws
   std::vector<DeviceId> built_;  // what carries the network cables of a device of the list
   std::vector<std::pair<DeviceId, std::string>> names_;
@@ -194,6 +192,7 @@ void CableBuilder::SetStrangersAside() {
   std::erase_if(servers_, [&](const Server& server) {
     if (node_ ? server.nics.size() == node_->nics : !server.nics.empty()) return false;
     if (node_) strangers.push_back(fmt::format("{} ({})", server.host, server.nics.size()));
+    if (!server.nics.empty()) ++strangers_of_size_[server.nics.size()];
     for (std::uint32_t d : server.nics) aside_[d] = true;
     for (std::uint32_t d : server.gpus) aside_[d] = true;
     for (std::uint32_t d : server.nv_switches) aside_[d] = true;
@@ -207,6 +206,23 @@ void CableBuilder::SetStrangersAside() {
       node_->nics, node_->name,
       fmt::join(strangers.begin(), strangers.begin() + static_cast<std::ptrdiff_t>(named), ", "),
       named < strangers.size() ? ", …" : ""));
+}
+
+std::unexpected<Diagnostics> CableBuilder::RefuseNoServers() const {
+  if (strangers_of_size_.empty()) {
+    return Refuse(file_, "TL1454", "no server with a network cable is among the devices",
+                  "a fabric needs servers and the switches that join them");
+  }
+  std::vector<std::string> sizes;
+  for (const auto& [nics, servers] : strangers_of_size_) {
+    sizes.push_back(fmt::format("{} with {}", servers, nics));
+  }
+  return Refuse(
+      file_, "TL1454",
+      fmt::format("no server has the {} cabled NICs of a {}, but there {} {}", node_->nics,
+                  node_->name, strangers_of_size_.begin()->second == 1 ? "is" : "are",
+                  fmt::join(sizes, ", ")),
+      "leave node out, which makes every NIC a rank, or name a server of as many NICs as these");
 }
 
 void CableBuilder::AddServers() {
