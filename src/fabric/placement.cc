@@ -80,15 +80,14 @@ const char* ToString(PlacementKind kind) {
 namespace {
 
 // Blocks of `block` endpoints of each group in turn, until all ranks are placed.
-Placement Deal(const std::vector<std::vector<DeviceId>>& groups, std::size_t block,
-               std::size_t ranks) {
+Placement Deal(std::vector<std::vector<DeviceId>> groups, std::size_t block, std::size_t ranks) {
   std::vector<DeviceId> placed;
-  std::vector<std::size_t> next(groups.size(), 0);
-  for (std::size_t turn = 0; placed.size() < ranks; ++turn) {
-    const std::vector<DeviceId>& group = groups[turn % groups.size()];
-    std::size_t& at = next[turn % groups.size()];
-    for (std::size_t i = 0; i < block && at < group.size() && placed.size() < ranks; ++i) {
-      placed.push_back(group[at++]);
+  for (std::size_t begin = 0; placed.size() < ranks; begin += block) {
+    std::erase_if(groups, [begin](const auto& group) { return group.size() <= begin; });
+    for (const std::vector<DeviceId>& group : groups) {
+      const std::size_t most = std::min({block, ranks - placed.size(), group.size() - begin});
+      const auto first = group.begin() + static_cast<std::ptrdiff_t>(begin);
+      placed.insert(placed.end(), first, first + static_cast<std::ptrdiff_t>(most));
     }
   }
   return Placement(std::move(placed));
@@ -115,7 +114,7 @@ Result<Placement> ByRail(const Fabric& fabric, std::span<const DeviceId> free, s
     nodes.back().push_back(id);
     ++held;
   }
-  return Deal(nodes, 1, ranks);
+  return Deal(std::move(nodes), 1, ranks);
 }
 
 Result<Placement> ByBlock(const Fabric& fabric, std::span<const std::uint32_t> unit_of_node,
@@ -128,7 +127,7 @@ Result<Placement> ByBlock(const Fabric& fabric, std::span<const std::uint32_t> u
     if (unit >= units.size()) units.resize(unit + 1);
     units[unit].push_back(id);
   }
-  return Deal(units, block, ranks);
+  return Deal(std::move(units), block, ranks);
 }
 
 }  // namespace

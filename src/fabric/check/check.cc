@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "fabric/check/rails.h"
@@ -122,30 +123,41 @@ class Checker {
   // A device that misses a cable to one place and has one too many to another is mis-cabled, as is
   // one that leads to the right place from the wrong one.
   void JoinMiscabled() {
+    std::unordered_map<std::string, std::vector<std::size_t>> missing_at;  // by either end
+    for (std::size_t i = 0; i < missing_.size(); ++i) {
+      missing_at[missing_[i].from].push_back(i);
+      missing_at[missing_[i].to].push_back(i);
+    }
     for (FabricFinding& extra : extra_) {
-      for (FabricFinding& missing : missing_) {
-        while (extra.found > extra.expected && missing.found < missing.expected &&
-               (extra.from == missing.from || extra.to == missing.to)) {
-          const bool same_low = extra.from == missing.from;
-          FabricFinding wrong{.kind = Kind::kMiscabled,
-                              .from = same_low ? extra.from : extra.to,
-                              .to = same_low ? extra.to : extra.from,
-                              .instead = same_low ? missing.to : missing.from,
-                              .found = 1,
-                              .expected = 1};
-          if (!extra.ports.empty()) {
-            if (same_low) wrong.ports = {extra.ports.back()};
-            extra.ports.pop_back();
-          }
-          check_.findings.push_back(std::move(wrong));
-          --extra.found;
-          ++missing.found;
-        }
-      }
+      std::vector<std::size_t> near = missing_at[extra.from];
+      const std::vector<std::size_t>& others = missing_at[extra.to];
+      near.insert(near.end(), others.begin(), others.end());
+      std::ranges::sort(near);
+      for (const std::size_t i : near) Redirect(extra, missing_[i]);
     }
     const auto settled = [](const FabricFinding& f) { return f.found == f.expected; };
     std::erase_if(extra_, settled);
     std::erase_if(missing_, settled);
+  }
+
+  // Takes cables of `extra` for those of `missing`, where they share an end of the same height.
+  void Redirect(FabricFinding& extra, FabricFinding& missing) {
+    const bool same_low = extra.from == missing.from;
+    if (!same_low && extra.to != missing.to) return;
+    for (; extra.found > extra.expected && missing.found < missing.expected;
+         --extra.found, ++missing.found) {
+      FabricFinding wrong{.kind = Kind::kMiscabled,
+                          .from = same_low ? extra.from : extra.to,
+                          .to = same_low ? extra.to : extra.from,
+                          .instead = same_low ? missing.to : missing.from,
+                          .found = 1,
+                          .expected = 1};
+      if (!extra.ports.empty()) {
+        if (same_low) wrong.ports = {extra.ports.back()};
+        extra.ports.pop_back();
+      }
+      check_.findings.push_back(std::move(wrong));
+    }
   }
 
   void CompareRates() {

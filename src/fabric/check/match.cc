@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
 // Sharing servers says more about which leaves belong together than the cables to spines do, which
-// all leaves have alike; and so does sharing cores about spines.
+// all leaves have alike; and so does sharing cores about spines. Ours, published nowhere: more than
+// the agreements, of at most 1 each, of all but the largest trunks.
 constexpr double kSharedWeight = 8;
 
 bool IsEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceKind::kHost; }
@@ -149,7 +150,9 @@ class Matcher {
       : found_(found),
         expected_(expected),
         to_expected_(found.switches.size(), kNone),
-        to_found_(expected.switches.size(), kNone) {}
+        to_found_(expected.switches.size(), kNone) {
+    IndexExpected();
+  }
 
   std::vector<std::uint32_t> Match() {
     while (Seed()) {
@@ -186,6 +189,8 @@ class Matcher {
   [[nodiscard]] bool SameTier(std::uint32_t f, std::uint32_t e) const {
     return TierOf(f) == expected_.fabric.device(expected_.switches[e]).tier;
   }
+  // Equal surroundings, which say as many servers and ties, too.
+  static constexpr int kEqual = 8 + 2 + 1;
   // Equal surroundings, then equal names, then as many servers and ties.
   [[nodiscard]] int Likeness(std::uint32_t f, std::uint32_t e) const {
     return (found_.colours[f] == expected_.colours[e] ? 8 : 0) +
@@ -196,21 +201,74 @@ class Matcher {
            (found_.ties[f].size() == expected_.ties[e].size() ? 1 : 0);
   }
 
-  // The free pair that is most alike.
+  // The free pair that is most alike, of the lowest tier.
   bool Seed() {
     std::optional<Candidate> best;
     for (std::uint32_t f = 0; f < to_expected_.size(); ++f) {
       if (to_expected_[f] != kNone) continue;
-      for (std::uint32_t e = 0; e < to_found_.size(); ++e) {
-        if (to_found_[e] != kNone || !SameTier(f, e)) continue;
-        const Candidate candidate{TierOf(f), 0, Likeness(f, e), f, e};
-        if (!best || *best < candidate) best = candidate;
-      }
-      if (best && best->likeness >= 11) break;
+      const std::uint32_t e = MostAlike(f);
+      if (e == kNone) continue;
+      const Candidate candidate{TierOf(f), 0, Likeness(f, e), f, e};
+      if (!best || *best < candidate) best = candidate;
+      if (best->likeness >= kEqual) break;
     }
     if (!best) return false;
     Join(best->found, best->expected);
     return true;
+  }
+
+  // The free one of the expected switches of a tier that is most like `f`: what Likeness() weighs,
+  // looked up one after the other.
+  std::uint32_t MostAlike(std::uint32_t f) {
+    const auto tier = static_cast<std::uint64_t>(TierOf(f));
+    const std::string name = found_.fabric.name(found_.switches[f]);
+    const auto namesake = by_name_.find(name);
+    const std::uint32_t e = namesake == by_name_.end() ? kNone : namesake->second;
+    const bool named = e != kNone && to_found_[e] == kNone && SameTier(f, e);
+    const std::uint64_t ends = found_.ends[f];
+    const std::uint64_t ties = found_.ties[f].size();
+    if (named && found_.colours[f] == expected_.colours[e]) return e;
+    if (const auto like = FirstFree(KeyOf(kOfColour, tier, found_.colours[f])); like != kNone) {
+      return like;
+    }
+    if (named) return e;
+    for (const std::uint64_t key :
+         {KeyOf(kOfEndsAndTies, tier, HashCombine(ends, ties)), KeyOf(kOfEnds, tier, ends),
+          KeyOf(kOfTies, tier, ties), KeyOf(kOfTier, tier, 0)}) {
+      if (const std::uint32_t like = FirstFree(key); like != kNone) return like;
+    }
+    return kNone;
+  }
+
+  static std::uint64_t KeyOf(std::uint64_t kind, std::uint64_t tier, std::uint64_t value) {
+    return HashCombine(HashCombine(kind, tier), value);
+  }
+
+  void IndexExpected() {
+    // From the last: each list has its first at the end.
+    for (auto e = static_cast<std::uint32_t>(to_found_.size()); e-- > 0;) {
+      const Device& device = expected_.fabric.device(expected_.switches[e]);
+      const std::uint64_t ends = expected_.ends[e];
+      const std::uint64_t ties = expected_.ties[e].size();
+      by_name_[expected_.fabric.name(expected_.switches[e])] = e;
+      for (const std::uint64_t key :
+           {KeyOf(kOfColour, device.tier, expected_.colours[e]),
+            KeyOf(kOfEndsAndTies, device.tier, HashCombine(ends, ties)),
+            KeyOf(kOfEnds, device.tier, ends), KeyOf(kOfTies, device.tier, ties),
+            KeyOf(kOfTier, device.tier, 0)}) {
+        free_[key].push_back(e);
+      }
+    }
+  }
+
+  // What was matched once is never free again.
+  std::uint32_t FirstFree(std::uint64_t key) {
+    const auto list = free_.find(key);
+    if (list == free_.end()) return kNone;
+    while (!list->second.empty() && to_found_[list->second.back()] != kNone) {
+      list->second.pop_back();
+    }
+    return list->second.empty() ? kNone : list->second.back();
   }
 
   void Join(std::uint32_t f, std::uint32_t e) {
@@ -230,8 +288,12 @@ class Matcher {
     }
   }
 
+  enum : std::uint64_t { kOfColour, kOfEndsAndTies, kOfEnds, kOfTies, kOfTier };
+
   const Side& found_;
   const Side& expected_;
+  std::unordered_map<std::string, std::uint32_t> by_name_;              // of expected switches
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> free_;  // of them, by KeyOf()
   std::vector<std::uint32_t> to_expected_;
   std::vector<std::uint32_t> to_found_;
   std::unordered_map<std::uint64_t, double> scores_;

@@ -12,6 +12,11 @@
 namespace trunkline {
 namespace {
 
+// The plan of a fabric is what most of its equal switches do. Where a simple majority could be the
+// design of a part, such as slower cables of older servers, this much is asked for: ours, published
+// nowhere.
+constexpr double kNearlyAll = 0.75;
+
 // Switches of a tier that lead up to the same switches, but for a few cables.
 struct Peers {
   std::vector<DeviceId> low;
@@ -111,7 +116,6 @@ class Regularity {
 
   // The rate of nearly all cables between two tiers is that of all: some may be slower by design.
   void WantUsualRates(WantedFabric& wanted) const {
-    constexpr double kNearlyAll = 0.75;
     std::map<std::pair<std::uint8_t, std::uint8_t>, std::map<Rate, std::size_t>> rates;
     const auto tiers_of = [&](const DevicePair& pair) {
       return std::pair(fabric_.device(pair.first).tier, fabric_.device(pair.second).tier);
