@@ -26,7 +26,17 @@ class PathWalker {
            "set the whole value instead: write the path without this key");
       return std::nullopt;
     }
+    if (const std::size_t bracket = key.find('['); bracket != std::string::npos && bracket > 0) {
+      Fail(column, fmt::format("'{}' is no key", key),
+           fmt::format("an element of a list is a step of its own: {}.0", key.substr(0, bracket)));
+      return std::nullopt;
+    }
     if (tree_.nodes[node].kind != YamlNode::Kind::kMap) {
+      if (IndexOf(key)) {
+        Fail(column, fmt::format("there is no list that '{}' could be an element of", key),
+             "set the list as a whole: key=[…]");
+        return std::nullopt;
+      }
       YamlNode fresh = Fresh(column);
       fresh.kind = YamlNode::Kind::kMap;
       tree_.nodes[node] = std::move(fresh);
@@ -47,12 +57,17 @@ class PathWalker {
   }
 
  private:
-  std::optional<std::uint32_t> Element(std::uint32_t list, const std::string& key, int column) {
-    const std::vector<std::uint32_t>& elements = tree_.nodes[list].children;
+  static std::optional<std::size_t> IndexOf(const std::string& key) {
     std::size_t index = 0;
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
-    if (error == std::errc() && end == key.data() + key.size() && index < elements.size()) {
-      return elements[index];
+    if (error != std::errc() || end != key.data() + key.size()) return std::nullopt;
+    return index;
+  }
+
+  std::optional<std::uint32_t> Element(std::uint32_t list, const std::string& key, int column) {
+    const std::vector<std::uint32_t>& elements = tree_.nodes[list].children;
+    if (const auto index = IndexOf(key); index && *index < elements.size()) {
+      return elements[*index];
     }
     Fail(column, fmt::format("'{}' is not an element of the list", key),
          elements.empty() ? "the list is empty; set it as a whole: key=[…]"

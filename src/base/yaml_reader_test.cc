@@ -6,6 +6,7 @@
 namespace trunkline {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -295,6 +296,19 @@ TEST(YamlOverride, RefusesAKeyOfAPlainValue) {
   EXPECT_TRUE(document.root().Read("label", label));
   EXPECT_EQ(label, "x");
   EXPECT_THAT(All(document.TakeDiagnostics()), HasSubstr("'inner' is asked of 'x'"));
+}
+
+TEST(YamlOverride, RefusesAnElementOfAListThatIsNotThere) {
+  auto document = Ours("label: x\n");
+  document.Override("faults.0.target=leaf-0", "--set 1");
+  EXPECT_THAT(All(document.TakeDiagnostics()),
+              AllOf(HasSubstr("there is no list that '0'"), HasSubstr("key=[…]")));
+}
+
+TEST(YamlOverride, SaysHowAnElementOfAListIsNamed) {
+  auto document = Ours("faults: [{target: leaf-0}]\n");
+  document.Override("faults[0].target=leaf-1", "--set 1");
+  EXPECT_THAT(All(document.TakeDiagnostics()), HasSubstr("a step of its own: faults.0"));
 }
 
 TEST(YamlOverride, NamesItselfAsThePlaceOfAMistake) {
