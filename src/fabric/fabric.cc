@@ -111,6 +111,10 @@ std::string TierName(std::uint8_t tier) {
   return tier < kTierNames.size() ? kTierNames[tier] : fmt::format("tier{}", tier);
 }
 
+std::string DeviceClass(const Device& device) {
+  return device.kind == DeviceKind::kSwitch ? TierName(device.tier) : ToString(device.kind);
+}
+
 std::span<const LinkId> Fabric::out(DeviceId id) const {
   const std::size_t begin = out_begin_[Index(id)];
   const std::size_t end = out_begin_[Index(id) + 1];

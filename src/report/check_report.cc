@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "report/empty_run.h"
@@ -18,6 +19,16 @@ std::string Oversubscription(double ratio) {
   return ratio > 0 ? fmt::format("{:.4g}:1", ratio) : "cut off";
 }
 
+// What is said of a list in text: all of it where it fits a screen, else the first few. JSON has
+// all.
+constexpr std::size_t kScreen = 24;
+constexpr std::size_t kShownFindings = 5;  // of each kind
+constexpr std::size_t kShownSwitches = 10;
+
+std::string MoreText(std::size_t more) {
+  return fmt::format("  … and {} more: --json has all\n", Grouped(static_cast<double>(more)));
+}
+
 std::string SwitchTable(const FabricCheck& check) {
   Table table({{"switch", Align::kLeft},
                {"down"},
@@ -25,12 +36,15 @@ std::string SwitchTable(const FabricCheck& check) {
                {"expected"},
                {"oversubscription"},
                {"expected"}});
-  for (const ShortSwitch& one : check.switches) {
+  const std::size_t shown =
+      check.switches.size() <= kScreen ? check.switches.size() : kShownSwitches;
+  for (const ShortSwitch& one : std::span(check.switches).first(shown)) {
     table.Add({one.name, Grouped(one.cables_down), Grouped(one.cables_up),
                Grouped(one.cables_up_expected), Oversubscription(one.oversubscription),
                Oversubscription(one.oversubscription_expected)});
   }
-  return table.Text("  ");
+  const std::size_t more = check.switches.size() - shown;
+  return table.Text("  ") + (more > 0 ? MoreText(more) : "");
 }
 
 std::string RailText(const RailCheck& rail) {
@@ -76,10 +90,25 @@ std::string CountsText(const FabricCheck& check) {
   for (const auto& [kind, count] : counts) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, ToString(kind));
     if (kind == FabricFinding::Kind::kMissingCables) {
-      text += fmt::format(" ({} cable{})", missing, missing == 1 ? "" : "s");
+      text += fmt::format(" ({})", Plural(missing, "cable", "cables"));
     }
   }
   return text;
+}
+
+std::string FindingsText(const FabricCheck& check) {
+  const bool all = check.findings.size() <= kScreen;
+  std::map<FabricFinding::Kind, std::size_t> shown;
+  std::string text;
+  std::size_t more = 0;
+  for (const FabricFinding& finding : check.findings) {
+    if (!all && ++shown[finding.kind] > kShownFindings) {
+      ++more;
+    } else {
+      text += fmt::format("  {}\n", Printable(Describe(finding)));
+    }
+  }
+  return text + (more > 0 ? MoreText(more) : "");
 }
 
 void WriteTimes(JsonWriter& json, const CollectiveTimes& times) {
@@ -138,10 +167,7 @@ std::string RenderCheckText(const BuiltFabric& built, const FabricCheck& check,
   if (check.findings.empty()) {
     text += "nothing is missing, too many, mis-cabled, slow or on a wrong rail\n";
   } else {
-    text += fmt::format("found: {}\n", CountsText(check));
-    for (const FabricFinding& finding : check.findings) {
-      text += fmt::format("  {}\n", Printable(Describe(finding)));
-    }
+    text += fmt::format("found: {}\n{}", CountsText(check), FindingsText(check));
   }
   if (!check.switches.empty()) {
     text += fmt::format("\n{} of {} switches have other uplinks than expected:\n{}",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report/names.h"
 #include "report/table.h"
 #include "trunkline/report/report.h"
 
@@ -49,6 +50,11 @@ std::string RenderCollectiveTable(const RunResult& result) {
                          ? fmt::format("{}", many.channels)
                          : fmt::format("{}..{}", fewest.channels, many.channels),
                      result.seed);
+  if (result.placement_kind != PlacementKind::kPacked) {
+    out += Wrap(
+        fmt::format("placement {}: {}", ToString(result.placement_kind), FragmentationText(result)),
+        "# ", 100);
+  }
   for (const std::string& assumption : result.assumptions) {
     out += Wrap(Printable(assumption), "# ", 100);
   }

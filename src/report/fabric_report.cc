@@ -22,10 +22,6 @@ std::string Line(const char* name, const std::string& value) {
   return fmt::format("{:<18}{}\n", name, value);
 }
 
-std::string Plural(std::uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", Grouped(static_cast<double>(count)), count == 1 ? one : many);
-}
-
 std::string BisectionText(const Bisection& bisection) {
   const std::string value =
       bisection.lower == bisection.upper ? fmt::format("{} (exact)", Humanize(bisection.upper))
@@ -96,13 +92,13 @@ void WriteBisection(JsonWriter& json, const BuiltFabric& built, const FabricAnal
 // Whether 5M/n counts the switches, and if not, why.
 std::string EstimateText(const SwitchEstimate& estimate) {
   const std::string sum =
-      fmt::format("5 x {} / {} = {:.6g} switches", Grouped(static_cast<double>(estimate.servers)),
-                  estimate.ports, estimate.estimate);
+      fmt::format("5 x {} / {} = {} switches", Grouped(static_cast<double>(estimate.servers)),
+                  estimate.ports, Decimal(estimate.estimate));
   if (estimate.why_not.empty()) {
     return Line("5M/n", sum + ", as there are: three full tiers, one NIC a server");
   }
-  return Line("5M/n", fmt::format("{}, where {} stand: it does not hold here", sum,
-                                  Grouped(static_cast<double>(estimate.switches)))) +
+  return Line("5M/n", fmt::format("{}, where {}: it does not hold here", sum,
+                                  Plural(estimate.switches, "stands", "stand"))) +
          Wrap(fmt::format("({})", fmt::join(estimate.why_not, "; ")), std::string(18, ' '), 100);
 }
 
@@ -169,8 +165,9 @@ std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& ana
                                            Humanize(*analysis.worst_half_by_unit)));
   }
   text += Line("hops",
-               fmt::format("{:.4g} switches on average, {} at most ({})", hops.mean_switches,
-                           hops.diameter_switches, Plural(hops.diameter_links, "cable", "cables")));
+               fmt::format("{:.4g} {} on average, {} at most ({})", hops.mean_switches,
+                           hops.mean_switches == 1 ? "switch" : "switches", hops.diameter_switches,
+                           Plural(hops.diameter_links, "cable", "cables")));
   if (hops.distribution.size() > 1) text += Line("", DistributionText(hops));
   if (hops.unreachable > 0) {
     text += Line("", fmt::format("{} of NIC pairs in different nodes have no path",

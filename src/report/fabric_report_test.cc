@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "trunkline/fabric/import.h"
+
 namespace trunkline {
 namespace {
 
@@ -63,6 +65,35 @@ TEST(FabricReport, WeakPointsAreNamedInTextAndJson) {
     EXPECT_EQ(failure["nodes_lost"], 4);
     EXPECT_EQ(failure["cut_Bps"], 0);
   }
+}
+
+TEST(FabricReport, CutsOfAFileAreNamedByWhatTheirEndsAre) {
+  const std::string csv =
+      "from,to,rate\nalpha-01,S-x,100 Gb/s\nbeta-02,S-x,100 Gb/s\n"
+      "gamma-03,S-y,100 Gb/s\ndelta-04,S-y,100 Gb/s\nS-x,top,100 Gb/s\nS-y,top,100 Gb/s\n";
+  const auto imported = ImportFabric(csv, "cables.csv", {});
+  ASSERT_TRUE(imported.has_value()) << Format(imported.error().front());
+  const WeakPoints weak = FindWeakPoints(imported->built);
+  const std::string text = RenderFabricText(imported->built, Analyse(imported->built), &weak);
+  EXPECT_THAT(text, HasSubstr("  1 leaf -> spine: S-x -> top\n"));
+}
+
+TEST(FabricReport, AnEndAloneHasNoCutToShow) {
+  const BuiltFabric built = Build("single-switch:nodes=1");
+  const WeakPoints weak = FindWeakPoints(built);
+  const std::string text = RenderFabricText(built, Analyse(built), &weak);
+  EXPECT_THAT(text, HasSubstr("No link joins the halves.\n"));
+  EXPECT_THAT(text, HasSubstr("1 switch, not the 1 of a full tree"));
+}
+
+// 5 x 72 / 7.
+TEST(FabricReport, RoutersOfADragonflyAreNoLeaves) {
+  const BuiltFabric built = Build("dragonfly:h=2");
+  const std::string text = RenderFabricText(built, Analyse(built));
+  EXPECT_THAT(text, HasSubstr("= 51.4 switches"));
+  EXPECT_THAT(text, Not(HasSubstr("leaf")));
+  const auto json = nlohmann::json::parse(RenderFabricJson(built, Analyse(built)));
+  EXPECT_EQ(json["switches"], (nlohmann::json{{"switch", 36}}));
 }
 
 TEST(FabricReport, CostIsAKeyOfTheContractAndABill) {

@@ -1,7 +1,5 @@
 #include "report/link_classes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -44,10 +42,8 @@ std::vector<LinkClass> LinkClassesOf(const RunResult& result) {
   }
   std::vector<LinkClass> classes;
   for (auto& [key, entry] : by_key) {
-    const Link& worst = fabric.link(entry.worst);
-    entry.name =
-        fmt::format("{} -> {}", DeviceClass(fabric, worst.from), DeviceClass(fabric, worst.to));
-    entry.kind = worst.kind;
+    entry.name = LinkClassName(fabric, entry.worst);
+    entry.kind = fabric.link(entry.worst).kind;
     entry.mean_utilisation /= static_cast<double>(entry.links);
     classes.push_back(std::move(entry));
   }

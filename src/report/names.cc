@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "fabric/tier_name.h"
+#include "report/table.h"
 #include "trunkline/scenario/jobs_result.h"
 #include "trunkline/training/training.h"
 
@@ -18,10 +20,9 @@ std::string LinkName(const Fabric& fabric, LinkId link) {
                      fabric.name(fabric.link(link).to));
 }
 
-std::string DeviceClass(const Fabric& fabric, DeviceId device) {
-  const std::string name = fabric.name(device);
-  const std::size_t node = name.find(':');
-  return name.substr(0, node == std::string::npos ? name.rfind('-') : node);
+std::string LinkClassName(const Fabric& fabric, LinkId link) {
+  return fmt::format("{} -> {}", DeviceClass(fabric.device(fabric.link(link).from)),
+                     DeviceClass(fabric.device(fabric.link(link).to)));
 }
 
 std::string RankName(const RunResult& result, RankId rank) {
@@ -42,6 +43,15 @@ std::string RankName(const RunResult& result, RankId rank) {
     }
   }
   return place.empty() ? name : fmt::format("{} ({})", name, place);
+}
+
+std::string FragmentationText(const RunResult& result) {
+  const Fragmentation& lies = result.fragmentation;
+  return fmt::format(
+      "{} nodes in {} of {} units, where {} would hold them; {} of ring steps and {} of pairs "
+      "climb beyond a switch",
+      lies.nodes, lies.units, lies.units_total, lies.units_needed, Percent(lies.ring_over_spines),
+      Percent(lies.pairs_over_spines));
 }
 
 std::string Bandwidth(double bytes_per_second) {

@@ -12,10 +12,12 @@ namespace trunkline {
 [[nodiscard]] std::string CollectiveName(const StepCollective& collective);
 // "leaf-3 -> spine-1".
 [[nodiscard]] std::string LinkName(const Fabric& fabric, LinkId link);
-// What a device is, from its name: "leaf" of leaf-3, "pcie-switch" of pcie-switch:0/1.
-[[nodiscard]] std::string DeviceClass(const Fabric& fabric, DeviceId device);
+// The same of the classes of its ends: "leaf -> spine".
+[[nodiscard]] std::string LinkClassName(const Fabric& fabric, LinkId link);
 // "rank 12 (stage 1, gpu:1/4)", as far as it is known.
 [[nodiscard]] std::string RankName(const RunResult& result, RankId rank);
+// How far the ranks of a run are spread.
+[[nodiscard]] std::string FragmentationText(const RunResult& result);
 // "48.67 GB/s".
 [[nodiscard]] std::string Bandwidth(double bytes_per_second);
 // As people name it: networks in Gb/s, what is inside a server in GB/s.

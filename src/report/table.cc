@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "trunkline/base/check.h"
 
@@ -73,6 +74,14 @@ std::string Grouped(double count) {
     digits.insert(i, ",");
   }
   return digits;
+}
+
+std::string Decimal(double mean) {
+  return mean >= 1000 || mean == std::floor(mean) ? Grouped(mean) : fmt::format("{:.1f}", mean);
+}
+
+std::string Plural(std::uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", Grouped(static_cast<double>(count)), count == 1 ? one : many);
 }
 
 void Table::Add(std::vector<std::string> cells) {

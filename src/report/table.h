@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,5 +43,9 @@ class Table {
 [[nodiscard]] std::string Multiple(double ratio);
 // 1234567 -> "1,234,567".
 [[nodiscard]] std::string Grouped(double count);
+// A mean of counts: 15.4032 -> "15.4", 16 -> "16", 1234.5 -> "1,234".
+[[nodiscard]] std::string Decimal(double mean);
+// 1 -> "1 switch", 1234 -> "1,234 switches".
+[[nodiscard]] std::string Plural(std::uint64_t count, const char* one, const char* many);
 
 }  // namespace trunkline

@@ -87,13 +87,8 @@ void AddHead(Page& page, const RunResult& result) {
     remark = fmt::format("{}: the figures cover what ran", ToString(result.status));
   }
   page.Fact(result.iteration ? "step time" : "time", Humanize(result.time), remark);
-  const Fragmentation& lies = result.fragmentation;
   if (result.placement_kind != PlacementKind::kPacked) {
-    page.Fact("placement", ToString(result.placement_kind),
-              fmt::format("{} nodes in {} of {} units, where {} would hold them; {} of ring steps "
-                          "and {} of pairs climb beyond a switch",
-                          lies.nodes, lies.units, lies.units_total, lies.units_needed,
-                          Percent(lies.ring_over_spines), Percent(lies.pairs_over_spines)));
+    page.Fact("placement", ToString(result.placement_kind), FragmentationText(result));
   }
   if (result.bound > Time()) {
     const bool whole =

@@ -26,15 +26,11 @@ std::span<const T> FirstOf(const std::vector<T>& items, std::size_t most) {
 std::string Count(std::uint64_t count) { return Grouped(static_cast<double>(count)); }
 
 std::string CutText(const Fabric& fabric, const Cut& cut) {
+  if (cut.links.empty()) return "No link joins the halves.\n";
   std::map<std::string, std::vector<LinkId>> classes;
-  for (LinkId link : cut.links) {
-    classes[fmt::format("{} to {}", DeviceClass(fabric, fabric.link(link).from),
-                        DeviceClass(fabric, fabric.link(link).to))]
-        .push_back(link);
-  }
-  std::string text =
-      fmt::format("The halves are cut by {} {} of {} one way:\n", Count(cut.links.size()),
-                  cut.links.size() == 1 ? "link" : "links", Humanize(cut.capacity));
+  for (LinkId link : cut.links) classes[LinkClassName(fabric, link)].push_back(link);
+  std::string text = fmt::format("The halves are cut by {} of {} one way:\n",
+                                 Plural(cut.links.size(), "link", "links"), Humanize(cut.capacity));
   for (const auto& [name, links] : classes) {
     std::vector<std::string> names;
     for (LinkId link : FirstOf(links, kShownLinks)) names.push_back(LinkName(fabric, link));
@@ -61,11 +57,11 @@ std::string DiversityText(const Fabric& fabric, const PathDiversity& diversity) 
   if (diversity.pairs == 0) return "No two NICs lie on different switches.\n";
   return Wrap(
       fmt::format("Between the switches of two NICs that share none: at least {} paths without a "
-                  "common cable ({:.4g} on average; the fewest from {} to {}), at least {:.6g} "
-                  "shortest paths ({:.6g} on average). {}",
-                  diversity.least_disjoint, diversity.mean_disjoint,
+                  "common cable ({} on average; the fewest from {} to {}), at least {} shortest "
+                  "paths ({} on average). {}",
+                  diversity.least_disjoint, Decimal(diversity.mean_disjoint),
                   fabric.name(diversity.narrowest.first), fabric.name(diversity.narrowest.second),
-                  diversity.least_equal, diversity.mean_equal,
+                  Decimal(diversity.least_equal), Decimal(diversity.mean_equal),
                   diversity.pairs < diversity.all_pairs
                       ? fmt::format("{} of {} pairs were looked at.", Count(diversity.pairs),
                                     Count(diversity.all_pairs))

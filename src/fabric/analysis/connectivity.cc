@@ -57,7 +57,7 @@ class Search {
       if (split.empty()) continue;
       const LostEnds lost = LostWithout(v, split);
       if (lost.nics > 0) {
-        Note(DeviceClassOf(fabric_.device(device)), fabric_.name(device), lost, points);
+        Note(DeviceClass(fabric_.device(device)), fabric_.name(device), lost, points);
       }
     }
     return points;
@@ -204,10 +204,6 @@ class Search {
 
 }  // namespace
 
-std::string DeviceClassOf(const Device& device) {
-  return device.kind == DeviceKind::kSwitch ? TierName(device.tier) : ToString(device.kind);
-}
-
 CableName NameOfCable(const Fabric& fabric, LinkId cable) {
   DeviceId lower = fabric.link(cable).from;
   DeviceId upper = fabric.link(cable).to;
@@ -215,8 +211,8 @@ CableName NameOfCable(const Fabric& fabric, LinkId cable) {
     return std::pair(fabric.device(id).tier, fabric.device(id).local);
   };
   if (height(upper) < height(lower)) std::swap(lower, upper);
-  return {.kind = fmt::format("{} to {} cable", DeviceClassOf(fabric.device(lower)),
-                              DeviceClassOf(fabric.device(upper))),
+  return {.kind = fmt::format("{} to {} cable", DeviceClass(fabric.device(lower)),
+                              DeviceClass(fabric.device(upper))),
           .name = fmt::format("{}/{}", fabric.name(lower), fabric.name(upper))};
 }
 

@@ -10,9 +10,6 @@
 // NICs of a server inside it does not count.
 namespace trunkline {
 
-// "leaf", "nic".
-[[nodiscard]] std::string DeviceClassOf(const Device& device);
-
 struct CableName {
   std::string kind;  // "nic to leaf cable", the lower end first
   std::string name;  // "nic:0/3/leaf-3", as faults name it

@@ -9,6 +9,7 @@
 
 #include "fabric/analysis/connectivity.h"
 #include "fabric/analysis/floor.h"
+#include "fabric/tier_name.h"
 
 namespace trunkline {
 namespace {
@@ -62,12 +63,12 @@ class Bill {
       for (LinkId out : fabric_.out(DeviceId(i))) ++cables[fabric_.link(out).rate];
       const auto [price, ports] = ChooseSwitch(cables);
       if (price == nullptr) {
-        NoteMissing(fmt::format("a {} of {}", DeviceClassOf(device), Describe(cables)));
+        NoteMissing(fmt::format("a {} of {}", DeviceClass(device), Describe(cables)));
         continue;
       }
       CostLine& line = lines[{device.tier, price}];
       line.part = price->name;
-      line.use = DeviceClassOf(device);
+      line.use = DeviceClass(device);
       line.is_switch = true;
       line.source = price->source;
       ++line.count;

@@ -107,8 +107,8 @@ SwitchEstimate EstimateSwitches(const FabricCounts& counts) {
          fmt::format("{:.4g}:1 oversubscription, not 1:1", counts.oversubscription));
   const double full = 5.0 * estimate.ports * estimate.ports / 4;
   unless(static_cast<double>(estimate.switches) == full,
-         fmt::format("{} switches, not the {:.6g} of a full tree of {}-port switches",
-                     estimate.switches, full, estimate.ports));
+         fmt::format("{} {}, not the {:.0f} of a full tree of {}-port switches", estimate.switches,
+                     estimate.switches == 1 ? "switch" : "switches", full, estimate.ports));
   return estimate;
 }
 

@@ -6,6 +6,7 @@
 #include "fabric/analysis/connectivity.h"
 #include "fabric/analysis/diversity.h"
 #include "fabric/analysis/halves.h"
+#include "fabric/tier_name.h"
 #include "trunkline/fabric/analysis.h"
 
 namespace trunkline {
@@ -64,7 +65,7 @@ std::map<std::string, Casualty> WorstOfEachKind(const Fabric& fabric) {
     const Device& device = fabric.device(DeviceId(i));
     if (device.kind != DeviceKind::kSwitch) continue;
     const auto links = fabric.out(DeviceId(i));
-    offer(DeviceClassOf(device), fabric.name(DeviceId(i)), {links.begin(), links.end()});
+    offer(DeviceClass(device), fabric.name(DeviceId(i)), {links.begin(), links.end()});
   }
   for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
     if (fabric.link(LinkId(i)).kind != LinkKind::kNetwork) continue;

@@ -1,0 +1,53 @@
+#include "trunkline/report/check_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace trunkline {
+namespace {
+
+using ::testing::HasSubstr;
+
+BuiltFabric Build(const std::string& text) {
+  const auto spec = ParseFabricSpec(text);
+  EXPECT_TRUE(spec.has_value());
+  auto built = BuildFabric(spec.value_or(FabricSpec()));
+  EXPECT_TRUE(built.has_value());
+  return built ? *std::move(built) : BuiltFabric();
+}
+
+TEST(CheckReport, OfAnUnlikeFabricFitsAScreenAndJsonHasAll) {
+  const BuiltFabric found = Build("fat-tree:k=4");
+  const BuiltFabric expected = Build("fat-tree:k=8");
+  const FabricCheck check = CheckFabric(found.fabric, {}, &expected.fabric);
+  ASSERT_GT(check.findings.size(), 100U);  // 112 of 128 hosts are missing
+  const std::string text = RenderCheckText(found, check, {});
+  EXPECT_LT(std::ranges::count(text, '\n'), 40);
+  EXPECT_THAT(text, HasSubstr(" more: --json has all\n"));
+  const auto json = nlohmann::json::parse(RenderCheckJson(found, check, {}));
+  EXPECT_EQ(json["findings"].size(), check.findings.size());
+}
+
+TEST(CheckReport, OfAFewFindingsNamesThemAll) {
+  BuiltFabric found = Build("fat-tree:k=8");
+  const BuiltFabric expected = found;
+  std::vector<StaticFault> faults;
+  for (const char* target : {"leaf-0/spine-0", "leaf-1/spine-1", "leaf-2/spine-2", "leaf-3/spine-3",
+                             "leaf-4/spine-4", "leaf-5/spine-5"}) {
+    faults.push_back({.target = target});
+  }
+  const auto cut = ApplyFaults(found.fabric, faults);
+  ASSERT_TRUE(cut.has_value()) << Format(cut.error().front());
+  found.fabric = *cut;
+  const std::string text =
+      RenderCheckText(found, CheckFabric(found.fabric, {}, &expected.fabric), {});
+  EXPECT_THAT(text, HasSubstr("6 missing-cables (6 cables)"));
+  EXPECT_THAT(text, HasSubstr("leaf-5 misses 1 of 1 cables to spine-5"));
+}
+
+}  // namespace
+}  // namespace trunkline
