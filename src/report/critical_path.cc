@@ -56,6 +56,36 @@ std::vector<std::string> CriticalPathFindings(const RunResult& result,
   return findings;
 }
 
+std::vector<Figure> CriticalPathFigures(const RunResult& result, const PacketReport& packets) {
+  if (packets.critical.empty() || result.status != RunStatus::kFinished) return {};
+  const Time waited = WaitedInAll(packets);
+  Time taken;
+  for (const CriticalMessage& message : packets.critical) taken += message.taken;
+  std::vector<Figure> figures = {
+      {fmt::format("the {} that led to the end",
+                   Plural(packets.critical.size(), "message", "messages")),
+       "idle paths + waiting + before, between and after messages",
+       fmt::format("{} + {} + {}", Humanize(taken - waited, kFigureDigits),
+                   Humanize(waited, kFigureDigits), Humanize(result.time - taken, kFigureDigits)),
+       Humanize(result.time, kFigureDigits)}};
+  for (const CriticalMessage* message : WorstFirst(packets)) {
+    if (Waited(*message) == Time()) break;
+    const Rate rate = result.fabric->link(message->queue).rate;
+    const Bytes queued(message->max_queue_bytes);
+    figures.push_back({fmt::format("rank {} to rank {} at {}: waiting", Index(message->source),
+                                   Index(message->destination), Humanize(message->begin)),
+                       "taken - idle path",
+                       fmt::format("{} - {}", Humanize(message->taken, kFigureDigits),
+                                   Humanize(message->alone, kFigureDigits)),
+                       Humanize(Waited(*message), kFigureDigits)});
+    figures.push_back(
+        {fmt::format("longest queue on its way, {}", LinkName(*result.fabric, message->queue)),
+         "bytes / rate", fmt::format("{} / {}", Humanize(queued), Humanize(rate)),
+         Humanize(TransferTime(queued, rate), kFigureDigits)});
+  }
+  return figures;
+}
+
 void WriteCriticalPath(JsonWriter& json, const RunResult& result, const PacketReport& packets) {
   json.BeginObject();
   json.Field("messages", static_cast<std::uint64_t>(packets.critical.size()));

@@ -47,6 +47,20 @@ TEST(CriticalPath, NamesTheWaitTheRanksAndTheQueue) {
   EXPECT_THAT(RenderText(result), HasSubstr("What the end waited for"));
 }
 
+// 64 KiB at the 100 or 400 Gb/s of that link, and 40 us of which an idle path takes 10.
+TEST(CriticalPath, IsExplainedByItsQueues) {
+  RunResult result = WithChain();
+  result.time = Time::Microseconds(60);
+  const std::string text = RenderExplain(result);
+  EXPECT_THAT(text, HasSubstr("= 20 us + 30 us + 10 us = 60 us\n"));
+  EXPECT_THAT(text, HasSubstr("= 40 us - 10 us = 30 us\n"));
+  const double rate = result.fabric->link(LinkId(0)).rate.bytes_per_second();
+  EXPECT_THAT(text, HasSubstr("= 64 KiB / " + Humanize(result.fabric->link(LinkId(0)).rate) +
+                              " = " + Humanize(Time::FromSeconds(65'536 / rate), 6)));
+  result.status = RunStatus::kUnfinished;
+  EXPECT_TRUE(CriticalPathFigures(result, *result.packets).empty());
+}
+
 TEST(CriticalPath, IsInJsonWorstFirst) {
   const RunResult result = WithChain();
   const Json path = Json::parse(RenderJson(result))["critical_path"];

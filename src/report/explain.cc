@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/advice.h"
+#include "report/critical_path.h"
 #include "report/explain_network.h"
 #include "report/jobs.h"
 #include "report/names.h"
@@ -297,6 +298,13 @@ Question System(const RunResult& result) {
     q.figures.push_back({"time against the lower bound", "time / bound",
                          fmt::format("{} / {}", Duration(result.time), Duration(result.bound)),
                          fmt::format("{:.4f}", Ratio(result.time, result.bound))});
+  }
+  if (result.packets) {
+    const std::vector<Figure> path = CriticalPathFigures(result, *result.packets);
+    q.figures.insert(q.figures.end(), path.begin(), path.end());
+    for (const std::string& finding : CriticalPathFindings(result, *result.packets)) {
+      q.answer += (q.answer.empty() ? "" : " ") + finding;
+    }
   }
   for (const std::string& advice : Advice(result)) {
     q.answer += (q.answer.empty() ? "" : " ") + advice;

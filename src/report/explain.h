@@ -7,6 +7,9 @@
 
 namespace trunkline {
 
+// Digits of the numbers put into formulas: enough to redo them by hand.
+inline constexpr int kFigureDigits = 6;
+
 // A number with the way it comes about: "ring steps", "2(p - 1)", "2 x (16 - 1)", "30".
 struct Figure {
   std::string name;

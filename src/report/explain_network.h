@@ -5,9 +5,6 @@
 // The lower half of the causal chain: what the bytes travel through.
 namespace trunkline {
 
-// Digits of the numbers put into formulas: enough to redo them by hand.
-inline constexpr int kFigureDigits = 6;
-
 [[nodiscard]] Question ExplainDataPath(const RunResult& result);
 [[nodiscard]] Question ExplainStack(const RunResult& result);
 [[nodiscard]] Question ExplainTopology(const RunResult& result);

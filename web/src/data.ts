@@ -182,6 +182,21 @@ export type Figure = {name: string; formula: string; numbers: string; value: str
 
 export type Question = {layer: string; question: string; answer: string; figures: Figure[]};
 
+export type CriticalPath = {
+  messages: number;
+  waited_s: number;
+  worst: {
+    from_rank: number;
+    to_rank: number;
+    begin_s: number;
+    time_s: number;
+    alone_s: number;
+    queue_from: string;
+    queue_to: string;
+    max_queue_bytes: number;
+  }[];
+};
+
 export type Result = {
   title: string;
   cluster: string;
@@ -213,6 +228,7 @@ export type Result = {
   retransmissions: number | null;
   timeouts: number | null;
   credit_stalls: number | null;
+  critical_path: CriticalPath | null;
   window: Window | null;
   repeat: Repeat | null;
   link_classes: LinkClass[];

@@ -2,6 +2,8 @@
 // nobody vouches for.
 
 export type Child = Node | string | null | undefined | false;
+// A part of the report; nothing where the result has none of it.
+export type Part = HTMLElement | null;
 
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K, attributes: Record<string, string> = {}, ...children: Child[]

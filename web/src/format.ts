@@ -44,3 +44,11 @@ export const flops = (perSecond: number): string =>
 export const percent = (fraction: number): string => `${(100 * fraction).toFixed(1)} %`;
 
 export const count = (value: number): string => Math.round(value).toLocaleString('en-US');
+
+// How many times `part` is of `whole`.
+export const multiple = (part: number, whole: number): string => {
+  if (whole <= 0) return '–';
+  return part < 100 * whole ? (part / whole).toFixed(2) : count(part / whole);
+};
+
+export const share = (part: number, whole: number): number => (whole > 0 ? part / whole : 0);

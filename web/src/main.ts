@@ -4,6 +4,7 @@ import {growthPage, type Growth} from './growth';
 import {overTime, type Samples} from './samples';
 import * as parts from './sections';
 import {TimelineView} from './timeline';
+import {breakdown, kernels, memory} from './training';
 
 function timeline(data: Timeline): HTMLElement|null {
   if (data.ranks.length === 0 || data.end === 0) return null;
@@ -19,7 +20,7 @@ function runPage(): HTMLElement[] {
   const main = h('main', {});
   for (const part
            of [parts.keyFigures(result),
-               parts.breakdown(result),
+               breakdown(result),
                parts.advice(result),
                parts.blocked(result),
                timeline(embedded<Timeline>('timeline')),
@@ -28,13 +29,14 @@ function runPage(): HTMLElement[] {
                parts.jobs(result),
                parts.flows(result),
                parts.packets(result),
+               parts.criticalPath(result),
                parts.packetWindow(result),
                overTime(embedded<Samples|null>('samples')),
                parts.repeat(result),
                parts.links(result),
-               parts.memory(result),
+               memory(result),
                parts.explanation(result),
-               parts.kernels(result),
+               kernels(result),
                parts.assumptions(result),
                parts.warnings(result),
   ]) {

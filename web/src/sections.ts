@@ -2,21 +2,12 @@
 
 import {busbwChart, completionChart} from './chart';
 import type {
-  FastForward, FlowStatistics, Iteration, Job, LinkRow, Memory, Percentiles, Question, Repeat,
-  Result, SharedLink, StageMemory
+  FastForward, FlowStatistics, Job, LinkRow, Percentiles, Question, Repeat, Result, SharedLink
 } from './data';
-import {type Child, type Column, h, longTable, meter, section, table} from './dom';
-import {bandwidth, bytes, count, decimalBytes, flops, linkRate, percent, seconds} from './format';
-
-type Part = HTMLElement|null;
-
-// How many times `part` is of `whole`.
-const multiple = (part: number, whole: number): string => {
-  if (whole <= 0) return '–';
-  return part < 100 * whole ? (part / whole).toFixed(2) : count(part / whole);
-};
-
-const share = (part: number, whole: number): number => (whole > 0 ? part / whole : 0);
+import {type Child, type Column, h, longTable, meter, type Part, section, table} from './dom';
+import {
+  bandwidth, bytes, count, decimalBytes, flops, linkRate, multiple, percent, seconds, share
+} from './format';
 
 export function header(result: Result): HTMLElement {
   const facts = [
@@ -81,60 +72,6 @@ export function keyFigures(result: Result): HTMLElement {
         `${last.primitive} of ${bytes(last.bytes)}, ${last.algorithm}`));
   }
   return h('dl', {class: 'key'}, ...figures);
-}
-
-interface PartOfTime {
-  name: string;
-  kind: string;
-  time: number;
-  mean: number;
-}
-
-function partsOf(iteration: Iteration): PartOfTime[] {
-  return [
-    {name: 'Compute', kind: 'compute', time: iteration.compute_s, mean: iteration.mean_compute_s},
-    {
-      name: 'Exposed communication',
-      kind: 'exposed',
-      time: iteration.exposed_comm_s,
-      mean: iteration.mean_exposed_comm_s
-    },
-    {
-      name: 'Bubble',
-      kind: 'bubble',
-      time: iteration.bubble_s,
-      mean: iteration.mean_bubble_s
-    },
-    {name: 'Other', kind: 'other', time: iteration.other_s, mean: iteration.mean_other_s},
-  ];
-}
-
-export function breakdown(result: Result): Part {
-  const {iteration} = result;
-  if (!iteration) return null;
-  const parts = partsOf(iteration);
-  const strip =
-      h('div', {class: 'strip', 'aria-hidden': 'true'},
-        ...parts.filter(part => part.time > 0).map(part => {
-          const element = h('span', {class: `fill ${part.kind}`, title: part.name});
-          element.style.flexGrow = `${100 * share(part.time, iteration.time_s)}`;
-          return element;
-        }));
-  const columns: Column<PartOfTime>[] = [
-    {
-      title: 'Part',
-      text: true,
-      cell: part => h('span', {}, h('span', {class: `swatch ${part.kind}`}), part.name)
-    },
-    {title: 'Time', cell: part => seconds(part.time)},
-    {title: 'Share', cell: part => percent(share(part.time, iteration.time_s))},
-    {title: 'Mean over ranks', cell: part => seconds(part.mean)},
-  ];
-  return section(
-      'breakdown', 'Where the time goes', strip,
-      table(
-          `Rank ${iteration.critical_rank}, the last to finish: the parts add up to the step.`,
-          columns, parts));
 }
 
 // Keeps a number and its unit on one line.
@@ -316,6 +253,31 @@ export function packets(result: Result): Part {
           kinds));
 }
 
+// Why a run as packets did not end sooner: the messages of the chain that waited longest.
+export function criticalPath(result: Result): Part {
+  const path = result.critical_path;
+  if (!path) return null;
+  return section(
+      'critical', 'What the end waited for',
+      table(
+          `The last message ends a chain of ${count(path.messages)}, which waited ` +
+              `${seconds(path.waited_s)} beyond what they take on idle paths. Those that waited longest:`,
+          [
+            {title: 'Message', text: true, cell: row => `rank ${row.from_rank} → ${row.to_rank}`},
+            {title: 'At', cell: row => seconds(row.begin_s)},
+            {title: 'Took', cell: row => seconds(row.time_s)},
+            {title: 'Idle path', cell: row => seconds(row.alone_s)},
+            {title: 'Longest queue', cell: row => bytes(row.max_queue_bytes)},
+            {
+              title: 'Where',
+              text: true,
+              wide: true,
+              cell: row => linkName({from: row.queue_from, to: row.queue_to}),
+            },
+          ],
+          path.worst));
+}
+
 export function packetWindow(result: Result): Part {
   const {window} = result;
   if (!window) return null;
@@ -480,50 +442,6 @@ export function links(result: Result): Part {
   return section('links', 'Narrowest links', classes, all);
 }
 
-const kMemoryParts: [keyof StageMemory, string][] = [
-  ['weights_bytes', 'Weights'],
-  ['gradients_bytes', 'Gradients'],
-  ['optimizer_bytes', 'Optimizer'],
-  ['activations_bytes', 'Activations'],
-  ['other_bytes', 'Other'],
-];
-
-function memoryBar(stage: StageMemory, memory: Memory): HTMLElement {
-  const scale = Math.max(memory.capacity_bytes, ...memory.stages.map(s => s.total_bytes));
-  const bar = h('span', {class: 'meter', 'aria-hidden': 'true'});
-  kMemoryParts.forEach(([key], index) => {
-    const fill = h('span', {class: `fill memory${index}`});
-    fill.style.width = `${100 * share(stage[key], scale)}%`;
-    bar.append(fill);
-  });
-  const limit = h('span', {class: 'limit'});
-  limit.style.left = `${100 * share(memory.capacity_bytes, scale)}%`;
-  bar.append(limit);
-  return bar;
-}
-
-export function memory(result: Result): Part {
-  const {memory} = result;
-  if (!memory || memory.stages.length === 0) return null;
-  const columns: Column<[StageMemory, number]>[] = [
-    {title: 'Stage', text: true, cell: ([, index]) => `stage ${index}`},
-    ...kMemoryParts.map(
-        ([key, title], index) => ({
-          title,
-          cell: ([stage]: [StageMemory, number]) =>
-              h('span', {}, h('span', {class: `swatch memory${index}`}), bytes(stage[key])),
-        })),
-    {title: 'Total', cell: ([stage]) => bytes(stage.total_bytes)},
-    {title: 'Of capacity', text: true, wide: true, cell: ([stage]) => memoryBar(stage, memory)},
-  ];
-  return section(
-      'memory', 'Memory by stage',
-      table(
-          `One GPU of each pipeline stage at its peak; the line marks the capacity, ` +
-              `${bytes(memory.capacity_bytes)}.`,
-          columns, memory.stages.map((stage, i) => [stage, i])));
-}
-
 function question(item: Question, index: number): HTMLElement {
   const figures = item.figures.map(
       figure =>
@@ -545,34 +463,6 @@ export function explanation(result: Result): Part {
       h('p', {class: 'lede'},
         'From the way the model is split to the cable that limits it, with this run’s numbers.'),
       h('ol', {class: 'questions'}, ...result.explanation.map(question)));
-}
-
-export function kernels(result: Result): Part {
-  const kernels = result.training?.kernels ?? [];
-  if (kernels.length === 0) return null;
-  const borrowed = 'Efficiencies marked ≈ are extrapolated or borrowed from another device.';
-  return section(
-      'kernels', 'Kernels',
-      h('details', {},
-        h('summary', {}, `${kernels.length} kernels of one layer and the head, on one GPU`),
-        table(
-            borrowed,
-            [
-              {title: 'Kernel', text: true, cell: row => row.name},
-              {
-                title: 'Shape',
-                text: true,
-                wide: true,
-                cell: row => h('span', {class: 'name'}, row.shape)
-              },
-              {title: 'Time', cell: row => seconds(row.time_s)},
-              {
-                title: 'Efficiency',
-                cell: row => `${row.extrapolated ? '≈ ' : ''}${percent(row.efficiency)}`
-              },
-              {title: 'Source', text: true, wide: true, cell: row => row.source},
-            ],
-            kernels)));
 }
 
 export function assumptions(result: Result): Part {
