@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <set>
 
 #include "cli/console.h"
@@ -22,10 +21,11 @@ Result<double> AmountOf(const std::string& flag, const std::string& text) {
                        : unit == "M" ? 1e6
                        : unit == "G" ? 1e9
                                      : 0;
-  if (error == std::errc() && scale > 0 && std::isfinite(amount) && amount > 0) {
+  constexpr double kMost = 1e15;  // more than all the world's money
+  if (error == std::errc() && scale > 0 && amount > 0 && amount * scale <= kMost) {
     return amount * scale;
   }
-  return Error("TL1002", fmt::format("{} {}: not an amount", flag, text),
+  return Error("TL1002", fmt::format("{} {}: not an amount above 0 and up to 1000000G", flag, text),
                "write 800k, 50M or 1.2G, in the currency of the prices");
 }
 

@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <optional>
+
 #include "cli/console.h"
 #include "cli/fabric_verbs.h"
 #include "cli/output_folder.h"
@@ -12,16 +16,21 @@ namespace {
 
 Result<std::string> Bill(const FabricCommand& command, const std::string& spec,
                          const PriceList& prices) {
-  if (command.options.contains("--out")) {
-    return Error("TL1002", "--out is for the curve of growth", "add --grow 16384, say");
+  for (const char* flag : {"--out", "--scenario"}) {
+    if (!command.options.contains(flag)) continue;
+    return Error("TL1002", fmt::format("{} is for the curves of growth", flag),
+                 "add --grow 16384, say");
   }
   const auto subject = LoadFabric(spec, command.assignments);
   if (!subject) return std::unexpected(subject.error());
   const BuiltFabric& built = *subject->built;
-  const Bisection bisection = built.bisection ? *built.bisection : BoundBisection(built.fabric);
-  const FabricCost cost = CostFabric(built, prices, bisection.lower);
-  return command.json ? RenderFabricJson(built, Analyse(built), nullptr, &cost)
-                      : RenderCostText(built, cost);
+  if (!command.json) {
+    const Bisection bisection = built.bisection ? *built.bisection : BoundBisection(built.fabric);
+    return RenderCostText(built, CostFabric(built, prices, bisection.lower));
+  }
+  const FabricAnalysis analysis = Analyse(built);
+  const FabricCost cost = CostFabric(built, prices, analysis.bisection.lower);
+  return RenderFabricJson(built, analysis, nullptr, &cost);
 }
 
 Result<void> WriteOut(const std::string& path, const Growth& growth) {
@@ -48,7 +57,16 @@ Result<std::string> GrowthOf(const FabricCommand& command, const std::string& te
   }
   const auto spec = ParseFabricSpec(text);
   if (!spec) return std::unexpected(spec.error());
-  const auto growth = GrowFabric(*spec, text, prices, *most);
+  TrialOptions options;
+  options.prices = prices;
+  std::optional<Scenario> step;
+  if (command.options.contains("--scenario")) {
+    auto scenario = ReadScenario(command.options.at("--scenario"), command.assignments);
+    if (!scenario) return std::unexpected(scenario.error());
+    step = *std::move(scenario);
+    options.step = &*step;
+  }
+  const auto growth = GrowFabric(*spec, text, options, *most);
   if (!growth) return std::unexpected(growth.error());
   if (command.options.contains("--out")) {
     if (auto written = WriteOut(command.options.at("--out"), *growth); !written) {

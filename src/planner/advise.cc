@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -95,8 +96,9 @@ std::string ReasonFor(const Candidate& candidate, const Candidate& fastest, cons
     }
   }
   if (request.budget && candidate.trial->cost.price() > *request.budget) {
-    add(fmt::format("over the budget by {:.1f} %",
-                    (candidate.trial->cost.price() / *request.budget - 1) * 100));
+    const double times = candidate.trial->cost.price() / *request.budget;
+    add(times < 2 ? fmt::format("over the budget by {:.1f} %", (times - 1) * 100)
+                  : fmt::format("over the budget {:.{}f} times", times, times < 100 ? 1 : 0));
   }
   if (!candidate.trial->cost.unpriced.empty()) add("its price leaves parts out");
   return fmt::format("{}", fmt::join(parts, "; "));
@@ -127,7 +129,52 @@ Candidate Try(const CandidateFabric& fabric, const AdviceRequest& request) {
   return candidate;
 }
 
+bool Builds(const AdviceRequest& request, const NodeTemplate& node) {
+  return std::ranges::any_of(CandidatesFor(request, node), [](const CandidateFabric& fabric) {
+    const auto spec = ParseFabricSpec(fabric.spec);
+    return fabric.refusal.empty() && spec && BuildFabric(*spec);
+  });
+}
+
+// The key of a Clos that says how many ports a switch has.
+FabricKey RadixKey() {
+  for (const FabricKind& kind : FabricKinds()) {
+    if (kind.name != "clos") continue;
+    const auto key = std::ranges::find(kind.keys, "radix", &FabricKey::name);
+    if (key != kind.keys.end()) return *key;
+  }
+  return {};
+}
+
+// The next power of two of ports, and the most GPUs by halves, with which something can be built.
+std::string WouldWork(const AdviceRequest& request, const NodeTemplate& node) {
+  AdviceRequest other = request;
+  std::vector<std::string> works;
+  const auto most_ports = static_cast<std::uint32_t>(RadixKey().max);
+  for (other.radix = std::bit_ceil(request.radix + 1); other.radix <= most_ports;
+       other.radix *= 2) {
+    if (!Builds(other, node)) continue;
+    works.push_back(fmt::format("switches of {} ports", other.radix));
+    break;
+  }
+  other.radix = request.radix;
+  const std::uint32_t per_node = std::max(1U, node.gpus);
+  for (std::uint32_t nodes = request.gpus / per_node / 2; nodes > 1; nodes /= 2) {
+    other.gpus = nodes * per_node;
+    if (!Builds(other, node)) continue;
+    works.push_back(fmt::format("{} GPUs", other.gpus));
+    break;
+  }
+  return fmt::format("{}", fmt::join(works, ", or "));
+}
+
 Result<void> Check(const AdviceRequest& request, const NodeTemplate& node) {
+  const FabricKey ports = RadixKey();
+  if (request.radix < ports.min || request.radix > ports.max) {
+    return Error("TL1432", fmt::format("no switch has {} ports", request.radix),
+                 fmt::format("ask for a radix from {} to {}", ports.min, ports.max));
+  }
+
   const std::uint32_t per_node = std::max(1U, node.gpus);
   if (request.gpus == 0 || request.gpus % per_node != 0 || request.gpus == per_node) {
     const std::uint32_t nodes = std::max(2U, (request.gpus + per_node - 1) / per_node);
@@ -163,6 +210,10 @@ Result<Advice> AdviseFabric(const AdviceRequest& request) {
     scales.step.Note(*trial);
     advice.stopped |= trial->stopped;
     if (advice.stopped) return advice;
+  }
+  if (std::ranges::none_of(advice.candidates,
+                           [](const Candidate& one) { return one.trial.has_value(); })) {
+    advice.would_work = WouldWork(request, *node);
   }
   for (Candidate& candidate : advice.candidates) {
     if (candidate.trial) candidate.slowdown = SlowdownOf(*candidate.trial, asked, scales);

@@ -92,6 +92,34 @@ TEST(Advice, NamesTheGpusThatFillNodes) {
   EXPECT_FALSE(AdviseFabric(Request(8)).has_value());
 }
 
+TEST(Advice, RefusesSwitchesThatNobodyMakes) {
+  for (const std::uint32_t radix : {1U, 65'536U}) {
+    AdviceRequest request = Request(64);
+    request.radix = radix;
+    const auto advice = AdviseFabric(request);
+    ASSERT_FALSE(advice.has_value());
+    EXPECT_EQ(advice.error()[0].code, "TL1432");
+    EXPECT_THAT(advice.error()[0].hint, HasSubstr("from 2 to 4096"));
+  }
+}
+
+TEST(Advice, NamesWhatCouldBeBuiltWhereNothingCan) {
+  // Three tiers of radix 4 hold 16 NICs; those of radix 8, 128.
+  AdviceRequest request = Request(64);
+  request.radix = 2;
+  const auto small = AdviseFabric(request);
+  ASSERT_TRUE(small.has_value());
+  EXPECT_THAT(small->would_work, HasSubstr("switches of 4 ports"));  // a plane of 8 NICs each
+  // Eight planes of three tiers of radix 64 hold 65,536 nodes, and no fabric more than 262,144
+  // NICs.
+  request = Request(1'000'000);
+  request.radix = 64;
+  const auto large = AdviseFabric(request);
+  ASSERT_TRUE(large.has_value());
+  EXPECT_THAT(large->would_work, HasSubstr("250000 GPUs"));
+  EXPECT_THAT(Find(*large, "dragonfly")->reason, HasSubstr("513 groups"));  // 2 x 16 x 16 + 1
+}
+
 TEST(Advice, SaysWhyAKindIsNotTried) {
   AdviceRequest request = Request(64);
   request.radix = 64;  // one dragonfly group of 512 NICs holds all

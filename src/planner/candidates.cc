@@ -7,8 +7,6 @@
 namespace trunkline {
 namespace {
 
-std::uint32_t CeilDivide(std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; }
-
 // What every spec says.
 class Specs {
  public:
@@ -23,27 +21,39 @@ class Specs {
   }
 
   // Balanced, a = 2p = 2h (Kim et al., ISCA 2008), of 4h - 1 ports; as few groups as hold the NICs.
-  [[nodiscard]] std::string Dragonfly() const {
+  void Dragonfly(CandidateFabric& out) const {
     const std::uint32_t h = (radix_ + 1) / 4;
-    const std::uint32_t groups = GroupsOf(2 * h * h, 2 * h * h + 1);
-    if (h == 0 || groups == 0) return "";
-    return fmt::format("dragonfly:{},h={},p={},a={},g={}", common_, h, h, 2 * h, groups);
+    const std::uint32_t groups = GroupsOf(2 * std::uint64_t{h} * h, out);
+    if (groups == 0) return;
+    out.spec = fmt::format("dragonfly:{},h={},p={},a={},g={}", common_, h, h, 2 * h, groups);
   }
 
   // Leaves and spines with half of their ports each way.
-  [[nodiscard]] std::string DragonflyPlus() const {
+  void DragonflyPlus(CandidateFabric& out) const {
     const std::uint32_t half = radix_ / 2;
-    const std::uint32_t groups = GroupsOf(half * half, half * half + 1);
-    if (half == 0 || groups == 0) return "";
-    return fmt::format("dragonfly-plus:{},h={},p={},leaves={},spines={},g={}", common_, half, half,
-                       half, half, groups);
+    const std::uint32_t groups = GroupsOf(std::uint64_t{half} * half, out);
+    if (groups == 0) return;
+    out.spec = fmt::format("dragonfly-plus:{},h={},p={},leaves={},spines={},g={}", common_, half,
+                           half, half, half, groups);
   }
 
  private:
-  // 0: more than can be joined, or too few to be a dragonfly.
-  [[nodiscard]] std::uint32_t GroupsOf(std::uint32_t ends, std::uint32_t most) const {
-    const std::uint32_t groups = ends == 0 ? 0 : CeilDivide(nics_, ends);
-    return groups < 2 || groups > most ? 0 : groups;
+  // As many groups of `ends` NICs as hold all; 0, with the reason, where those are no dragonfly. A
+  // group has as many global cables as NICs, and so at most `ends` + 1 groups can be joined.
+  std::uint32_t GroupsOf(std::uint64_t ends, CandidateFabric& out) const {
+    const std::uint64_t groups = ends == 0 ? 0 : (nics_ + ends - 1) / ends;
+    if (ends == 0) {
+      out.refusal = fmt::format("switches of {} ports are too small for a dragonfly", radix_);
+    } else if (groups < 2) {
+      out.refusal = fmt::format(
+          "one group of such switches has room for {} NICs, and a dragonfly has several", ends);
+    } else if (groups > ends + 1) {
+      out.refusal = fmt::format("{} groups, the most that such switches join, hold {} NICs",
+                                ends + 1, ends * (ends + 1));
+    } else {
+      return static_cast<std::uint32_t>(groups);
+    }
+    return 0;
   }
 
   std::uint32_t nodes_;
@@ -59,8 +69,6 @@ std::vector<CandidateFabric> CandidatesFor(const AdviceRequest& request, const N
   const std::uint32_t nics = std::max(1U, node.nics);
   const std::string one_nic =
       nics > 1 ? "" : "a node has one NIC: there are no rails to keep apart";
-  const std::string no_groups =
-      "one group of this radix holds every NIC, or more than can be joined";
   std::vector<CandidateFabric> candidates = {
       {"Clos, non-blocking", specs.Switched("clos"), "",
        "any: AllReduce, AllToAll, several tenants",
@@ -77,15 +85,13 @@ std::vector<CandidateFabric> CandidatesFor(const AdviceRequest& request, const N
       {"rail-only", specs.Switched("rail-only"), one_nic,
        "dense models whose tensor parallelism stays inside a node",
        "AllToAll, which is forwarded over NVLink; a lost leaf cuts its rail in two"},
-      {"dragonfly", specs.Dragonfly(), "",
-       "very large systems with local traffic and placement under control",
+      {"dragonfly", "", "", "very large systems with local traffic and placement under control",
        "AllToAll and neighbouring groups: few global cables, which minimal routes overload"},
-      {"dragonfly-plus", specs.DragonflyPlus(), "", "as a dragonfly, with more ways inside a group",
+      {"dragonfly-plus", "", "", "as a dragonfly, with more ways inside a group",
        "the same global cables; tails under adaptive routing"},
   };
-  for (CandidateFabric& candidate : candidates) {
-    if (candidate.spec.empty() && candidate.refusal.empty()) candidate.refusal = no_groups;
-  }
+  specs.Dragonfly(candidates[candidates.size() - 2]);
+  specs.DragonflyPlus(candidates.back());
   return candidates;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "planner/link_load.h"
+#include "planner/time_work.h"
 #include "trunkline/scenario/run.h"
 
 namespace trunkline {
@@ -19,17 +20,21 @@ class Trial {
   void Run() {
     const std::size_t endpoints = trial_.built->fabric.endpoints().size();
     if (options_.collectives && endpoints > 1) {
-      trial_.all_reduce = Collective(Primitive::kAllReduce);
+      const bool flow = options_.engine == EngineKind::kFlow;
+      trial_.all_reduce =
+          Collective(Primitive::kAllReduce,
+                     flow && endpoints > kFlowReduce ? EngineKind::kAnalytic : options_.engine);
       if (!trial_.stopped) {
-        trial_.all_to_all =
-            endpoints <= kFlowExchange ? Collective(Primitive::kAllToAll) : ByLinkLoad();
+        trial_.all_to_all = flow && endpoints > kFlowExchange
+                                ? ByLinkLoad()
+                                : Collective(Primitive::kAllToAll, options_.engine);
       }
     }
     if (options_.step != nullptr && !trial_.stopped) trial_.step = Step();
   }
 
  private:
-  std::optional<TrialTime> Collective(Primitive primitive) {
+  std::optional<TrialTime> Collective(Primitive primitive, EngineKind engine) {
     Scenario scenario;
     scenario.name = trial_.name;
     scenario.cluster.fabric = trial_.built;
@@ -41,10 +46,13 @@ class Trial {
     job.sizes = {options_.size};
     job.ranks = static_cast<std::uint32_t>(trial_.built->fabric.endpoints().size());
     scenario.workload = job;
+    scenario.engine = engine;
     const auto result = Finish(scenario, ToString(primitive));
     if (!result) return std::nullopt;
     const CollectiveRow& row = result->rows.back();
-    return TrialTime{row.time, fmt::format("flow: {}, {}", row.algorithm, ToString(row.protocol))};
+    return TrialTime{
+        row.time,
+        fmt::format("{}: {}, {}", ToString(engine), row.algorithm, ToString(row.protocol)), false};
   }
 
   std::optional<TrialTime> Step() {
@@ -54,7 +62,7 @@ class Trial {
     scenario.cluster.routing = trial_.routing;
     const auto result = Finish(scenario, scenario.name);
     if (!result) return std::nullopt;
-    return TrialTime{result->time, result->engine};
+    return TrialTime{result->time, result->engine, false};
   }
 
   std::optional<RunResult> Finish(const Scenario& scenario, const std::string& what) {
@@ -83,7 +91,7 @@ class Trial {
     if (load->rounds < load->all_rounds) {
       how += fmt::format(", {} of {} rounds", load->rounds, load->all_rounds);
     }
-    return TrialTime{load->time, how};
+    return TrialTime{load->time, how, true};
   }
 
   FabricTrial& trial_;
@@ -105,8 +113,10 @@ FabricTrial TryFabric(std::string name, std::shared_ptr<const BuiltFabric> built
                     .troubles = {}};
   trial.analysis = Analyse(*trial.built);
   trial.cost = CostFabric(*trial.built, options.prices, trial.analysis.bisection.lower);
-  Trial(trial, options).Run();
+  TimeWork(options, trial);
   return trial;
 }
+
+void TimeWork(const TrialOptions& options, FabricTrial& trial) { Trial(trial, options).Run(); }
 
 }  // namespace trunkline

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include "planner/time_work.h"
 #include "trunkline/fabric/analysis.h"
 #include "trunkline/fabric/catalog.h"
 
@@ -18,17 +20,17 @@ constexpr double kStep = 1.189207115002721;  // four to a doubling
 
 class Grower {
  public:
-  Grower(const FabricSpec& spec, const PriceList& prices) : spec_(spec), prices_(prices) {}
+  Grower(const FabricSpec& spec, const TrialOptions& options) : spec_(spec), options_(options) {
+    options_.engine = EngineKind::kAnalytic;
+  }
 
   // The point of `nodes`, built once.
   Result<GrowthPoint> At(std::uint32_t nodes) {
     if (const auto known = points_.find(nodes); known != points_.end()) return known->second;
-    FabricSpec spec = spec_;
-    spec.nodes = nodes;
-    const auto built = BuildFabric(spec);
+    const auto built = Build(nodes);
     if (!built) return std::unexpected(built.error());
     const FabricCounts counts = CountParts(built->fabric);
-    const FabricCost cost = CostFabric(*built, prices_, Rate());
+    const FabricCost cost = CostFabric(*built, options_.prices, Rate());
     GrowthPoint point{.nodes = built->fabric.node_count(),
                       .gpus = cost.ends,
                       .tiers = static_cast<std::uint32_t>(counts.tiers.size()),
@@ -53,25 +55,81 @@ class Grower {
   }
 
   void Keep(std::uint32_t nodes) { kept_.push_back(nodes); }
+
+  // In order, with the work done on each.
   [[nodiscard]] std::vector<GrowthPoint> TakeKept() {
     std::ranges::sort(kept_);
     kept_.erase(std::ranges::unique(kept_).begin(), kept_.end());
     std::vector<GrowthPoint> points;
-    for (const std::uint32_t nodes : kept_) points.push_back(points_.at(nodes));
+    for (const std::uint32_t nodes : kept_) {
+      points.push_back(points_.at(nodes));
+      AddTimes(points.back());
+    }
     return points;
   }
 
  private:
+  [[nodiscard]] Result<BuiltFabric> Build(std::uint32_t nodes) const {
+    FabricSpec spec = spec_;
+    spec.nodes = nodes;
+    return BuildFabric(spec);
+  }
+
+  void AddTimes(GrowthPoint& point) const {
+    auto built = Build(point.nodes);
+    if (!built) return;
+    TrialOptions options = options_;
+    const auto step = StepOf(point.gpus);
+    options.step = step ? &*step : nullptr;
+    FabricTrial trial{.name = spec_.kind,
+                      .built = std::make_shared<const BuiltFabric>(*std::move(built)),
+                      .routing = spec_.routing.value_or(RoutingPolicy::kAdaptive),
+                      .analysis = {},
+                      .cost = {},
+                      .all_reduce = {},
+                      .all_to_all = {},
+                      .step = {},
+                      .troubles = {}};
+    TimeWork(options, trial);
+    const auto time = [](const std::optional<TrialTime>& taken) {
+      return taken ? std::optional(taken->time) : std::nullopt;
+    };
+    point.all_reduce = time(trial.all_reduce);
+    point.all_to_all = time(trial.all_to_all);
+    point.step = time(trial.step);
+  }
+
+  // The training step on so many GPUs: each replica does what it did. None where they do not
+  // divide.
+  [[nodiscard]] std::optional<Scenario> StepOf(std::uint64_t gpus) const {
+    if (options_.step == nullptr) return std::nullopt;
+    Scenario step = *options_.step;
+    TrainingPlan& plan = std::get<TrainingJob>(step.workload).plan;
+    const std::int64_t replica = plan.ranks() / plan.dp;
+    const std::int64_t sequences = plan.global_batch / plan.dp;
+    if (gpus % static_cast<std::uint64_t>(replica) != 0) return std::nullopt;
+    plan.dp = static_cast<std::int64_t>(gpus) / replica;
+    plan.global_batch = sequences * plan.dp;
+    const Diagnostics problems = CheckPlan(std::get<TrainingJob>(step.workload).model, plan,
+                                           static_cast<std::int64_t>(gpus));
+    const auto is_error = [](const Diagnostic& d) { return d.severity == Severity::kError; };
+    if (std::ranges::any_of(problems, is_error)) return std::nullopt;
+    step.engine = EngineKind::kAnalytic;
+    step.window.reset();
+    step.cluster.placement = {};
+    return step;
+  }
+
   FabricSpec spec_;
-  const PriceList& prices_;
+  TrialOptions options_;
   std::map<std::uint32_t, GrowthPoint> points_;
   std::vector<std::uint32_t> kept_;
 };
 
 }  // namespace
 
-Result<Growth> GrowFabric(const FabricSpec& spec, const std::string& name, const PriceList& prices,
-                          std::uint64_t most_gpus) {
+Result<Growth> GrowFabric(const FabricSpec& spec, const std::string& name,
+                          const TrialOptions& options, std::uint64_t most_gpus) {
   const auto node = FindNodeTemplate(spec.node.empty() ? "host" : spec.node);
   if (!node) return std::unexpected(node.error());
   const std::uint64_t most_nodes =
@@ -80,12 +138,20 @@ Result<Growth> GrowFabric(const FabricSpec& spec, const std::string& name, const
     return Error("TL1433", fmt::format("{} GPUs are fewer than two {} hold", most_gpus, node->name),
                  fmt::format("grow it to {} or more", 2 * std::max(1U, node->gpus)));
   }
+  if (options.step != nullptr && !std::holds_alternative<TrainingJob>(options.step->workload)) {
+    return Error(
+        "TL1433",
+        fmt::format("{} is no training step, which could grow with the fabric", options.step->name),
+        "a scenario with workload.training, or none");
+  }
   Growth growth{.name = name,
-                .prices = prices.name,
-                .currency = prices.currency,
+                .prices = options.prices.name,
+                .currency = options.prices.currency,
                 .points = {},
-                .stopped_by = {}};
-  Grower grower(spec, prices);
+                .stopped_by = {},
+                .size = options.size,
+                .step = options.step != nullptr ? options.step->name : ""};
+  Grower grower(spec, options);
   std::optional<GrowthPoint> before;
   for (double exact = 2;; exact *= kStep) {
     const auto nodes =

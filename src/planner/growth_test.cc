@@ -9,12 +9,16 @@
 namespace trunkline {
 namespace {
 
-Result<Growth> Grow(const std::string& text, std::uint64_t most_gpus) {
+Result<Growth> Grow(const std::string& text, std::uint64_t most_gpus,
+                    const Scenario* step = nullptr) {
   const auto spec = ParseFabricSpec(text);
   EXPECT_TRUE(spec.has_value());
   const auto prices = FindPriceList(kDefaultPrices);
   EXPECT_TRUE(prices.has_value());
-  return GrowFabric(*spec, text, *prices, most_gpus);
+  TrialOptions options;
+  options.prices = *prices;
+  options.step = step;
+  return GrowFabric(*spec, text, options, most_gpus);
 }
 
 TEST(Growth, AddsATierWhereTheRadixIsExceeded) {
@@ -29,6 +33,50 @@ TEST(Growth, AddsATierWhereTheRadixIsExceeded) {
   EXPECT_EQ(growth->points.back().gpus, 400U);
   EXPECT_TRUE(growth->stopped_by.empty());
   EXPECT_TRUE(std::ranges::is_sorted(growth->points, {}, &GrowthPoint::nodes));
+}
+
+// On one switch of 400 Gb/s all send 7/8 or 15/16 of 1 GiB to others: 2^30 / 50 GB/s is 21.47 ms.
+TEST(Growth, TimesAnAllToAllAtEachSize) {
+  const auto growth = Grow("single-switch", 16);
+  ASSERT_TRUE(growth.has_value());
+  for (const GrowthPoint& point : growth->points) {
+    ASSERT_TRUE(point.all_to_all && point.all_reduce);
+    const double n = point.nodes;
+    const double bytes = (n - 1) / n * static_cast<double>(growth->size.count());
+    EXPECT_GE(point.all_to_all->seconds(), bytes / 50e9);
+    EXPECT_LE(point.all_to_all->seconds(), 1.1 * bytes / 50e9);
+  }
+}
+
+// Each replica does what it did; only the reduction over more replicas takes longer.
+TEST(Growth, GrowsATrainingStepByReplicas) {
+  const auto step = ParseScenario(R"(
+name: weak scaling
+cluster: {node: dgx-h100, nodes: 2, fabric: {kind: rail-optimized}}
+workload:
+  training:
+    model: examples/models/llama-3.1-8b.json
+    parallel: {tp: 8, dp: 2}
+    micro_batch: 1
+    global_batch: 8
+    sequence: 4096
+)",
+                                  std::string(TRUNKLINE_SOURCE_DIR) + "/scenario.yaml");
+  ASSERT_TRUE(step.has_value()) << Format(step.error().front());
+  const auto growth = Grow("rail-optimized:node=dgx-h100,radix=16", 256, &*step);
+  ASSERT_TRUE(growth.has_value());
+  EXPECT_EQ(growth->step, "weak scaling");
+  ASSERT_TRUE(growth->points.front().step && growth->points.back().step);
+  EXPECT_GE(*growth->points.back().step, *growth->points.front().step);
+  EXPECT_LT(growth->points.back().step->seconds(), 2 * growth->points.front().step->seconds());
+}
+
+TEST(Growth, RefusesAStepThatCannotGrow) {
+  Scenario step;
+  step.workload = CollectiveJob();
+  const auto growth = Grow("clos:radix=16", 64, &step);
+  ASSERT_FALSE(growth.has_value());
+  EXPECT_EQ(growth.error()[0].code, "TL1433");
 }
 
 TEST(Growth, SaysWhatEndsIt) {

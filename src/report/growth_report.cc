@@ -11,9 +11,19 @@
 namespace trunkline {
 namespace {
 
-constexpr double kBarWidth = 30;
+constexpr double kBarWidth = 20;
 
 std::string Count(std::uint64_t count) { return Grouped(static_cast<double>(count)); }
+
+std::string TimeOf(const std::optional<Time>& time) { return time ? Humanize(*time) : "-"; }
+
+void WriteTime(JsonWriter& json, const char* key, const std::optional<Time>& time) {
+  if (time) {
+    json.Field(key, *time);
+  } else {
+    json.NullField(key);
+  }
+}
 
 }  // namespace
 
@@ -27,6 +37,9 @@ std::string RenderGrowthText(const Growth& growth) {
                {"cables"},
                {"price"},
                {"per GPU"},
+               {"AllReduce"},
+               {"AllToAll"},
+               {"step"},
                {"", Align::kLeft}});
   std::uint32_t tiers = 0;
   bool complete = true;
@@ -37,6 +50,7 @@ std::string RenderGrowthText(const Growth& growth) {
     table.Add(
         {Count(point.nodes), Count(point.gpus), fmt::to_string(point.tiers), Count(point.switches),
          Count(point.cables), Money(point.price, ""), Money(point.per_gpu(), ""),
+         TimeOf(point.all_reduce), TimeOf(point.all_to_all), TimeOf(point.step),
          std::string(bar, '#') + (steps_up ? " a tier more" : "") + (point.complete ? "" : " *")});
     tiers = point.tiers;
     complete &= point.complete;
@@ -44,6 +58,12 @@ std::string RenderGrowthText(const Growth& growth) {
   std::string text =
       fmt::format("{} as it grows; prices: {} ({})\n\n{}", Printable(growth.name),
                   Printable(growth.prices), Printable(growth.currency), table.Text("  "));
+  text += fmt::format(
+      "collectives of {} over all GPUs, by the analytic engine{}\n", Humanize(growth.size),
+      growth.step.empty() ? ""
+                          : fmt::format("; the step of {}, with a replica for every "
+                                        "so many GPUs",
+                                        Printable(growth.step)));
   if (!complete) text += "* without parts that the list does not sell\n";
   if (!growth.stopped_by.empty()) {
     text += fmt::format("It grows no further: {}\n", Printable(growth.stopped_by));
@@ -59,6 +79,12 @@ std::string RenderGrowthJson(const Growth& growth) {
   json.Field("prices", growth.prices);
   json.Field("currency", growth.currency);
   json.Field("stopped_by", growth.stopped_by);
+  json.Field("collective_bytes", growth.size);
+  if (growth.step.empty()) {
+    json.NullField("step");
+  } else {
+    json.Field("step", growth.step);
+  }
   json.Key("points");
   json.Objects(growth.points, [&](const GrowthPoint& point) {
     json.Field("nodes", point.nodes);
@@ -70,6 +96,9 @@ std::string RenderGrowthJson(const Growth& growth) {
     json.Field("per_gpu", point.per_gpu());
     json.Field("watts", point.watts);
     json.Field("complete", point.complete);
+    WriteTime(json, "all_reduce_s", point.all_reduce);
+    WriteTime(json, "all_to_all_s", point.all_to_all);
+    WriteTime(json, "step_s", point.step);
   });
   json.EndObject();
   return std::move(json).Take() + "\n";

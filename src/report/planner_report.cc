@@ -24,7 +24,7 @@ std::string BisectionOf(const FabricTrial& trial) {
 }
 
 std::string TimeOf(const std::optional<TrialTime>& time) {
-  return time ? Humanize(time->time) : "-";
+  return time ? (time->bound ? ">= " : "") + Humanize(time->time) : "-";
 }
 
 std::string MoneyOr(const std::optional<double>& amount, const std::string& currency) {
@@ -35,6 +35,7 @@ void WriteTime(JsonWriter& json, const std::string& key, const std::optional<Tri
   if (time) {
     json.Field(key + "_s", time->time);
     json.Field(key + "_how", time->how);
+    json.Field(key + "_is_bound", time->bound);
   } else {
     json.NullField(key + "_s");
     json.NullField(key + "_how");
@@ -105,6 +106,24 @@ std::string NotesOf(const FabricTrial& trial) {
   return text;
 }
 
+// Where the budget holds none of what runs: what would.
+std::string NoneWithin(const AdviceRequest& request, const Advice& advice) {
+  const Candidate* cheapest = nullptr;
+  for (const Candidate& candidate : advice.candidates) {
+    if (!candidate.trial || !candidate.slowdown) continue;
+    if (candidate.within_budget) return "";
+    if (!cheapest || candidate.trial->cost.price() < cheapest->trial->cost.price()) {
+      cheapest = &candidate;
+    }
+  }
+  if (!cheapest) return "";
+  const FabricCost& cost = cheapest->trial->cost;
+  return Wrap(fmt::format("None is within the budget; the cheapest that runs the work is {}, {}{}.",
+                          cheapest->kind, Money(cost.price(), request.trial.prices.currency),
+                          cost.unpriced.empty() ? "" : " and what the list does not sell"),
+              "", 100);
+}
+
 }  // namespace
 
 std::string RenderComparisonText(const std::vector<FabricTrial>& trials) {
@@ -172,8 +191,6 @@ std::string RenderAdviceText(const AdviceRequest& request, const Advice& advice)
                  MoneyOr(trial.cost.per_end(), trial.cost.currency), TimeOf(trial.all_reduce),
                  TimeOf(trial.all_to_all), TimeOf(trial.step),
                  candidate.slowdown ? fmt::format("{:.2f}", *candidate.slowdown) : "-"});
-    } else {
-      table.Add({place, candidate.kind, "-", "-", "-", "-", "-", "-", "-"});
     }
     reasons +=
         "\n" + Wrap(fmt::format("{}. {}: {}", place, candidate.kind, candidate.reason), "", 100);
@@ -184,7 +201,14 @@ std::string RenderAdviceText(const AdviceRequest& request, const Advice& advice)
                  Wrap(NotesOf(*candidate.trial), "   ", 100);
     }
   }
-  return text + table.Text("  ") + reasons;
+  if (table.empty()) {
+    text += "None of the candidates can be built.";
+    if (!advice.would_work.empty()) text += fmt::format(" One could with {}.", advice.would_work);
+    text += "\n";
+  } else {
+    text += table.Text("  ");
+  }
+  return text + NoneWithin(request, advice) + reasons;
 }
 
 std::string RenderAdviceJson(const AdviceRequest& request, const Advice& advice) {
@@ -201,6 +225,7 @@ std::string RenderAdviceJson(const AdviceRequest& request, const Advice& advice)
   } else {
     json.Null();
   }
+  json.Field("would_work", advice.would_work);
   json.Key("candidates");
   json.Objects(advice.candidates, [&](const Candidate& candidate) {
     json.Field("kind", candidate.kind);

@@ -356,6 +356,10 @@ const tests = {
       // 1,000 USD a host on two tiers, 2,000 on three: twice as high above the axis.
       assert.ok(Math.abs(heights[0] - heights[1]) < 0.01 && heights[2] < heights[1]);
       assert.match(await page.textContent('header'), /<b>mine<\/b>/);
+      // A curve for each collective; nothing of a step, as none was run.
+      assert.deepEqual(await page.$$eval('#work h3', titles => titles.map(t => t.textContent)),
+                       ['AllReduce of 1 GiB', 'AllToAll of 1 GiB']);
+      assert.equal((await page.$$('#work .dot')).length, 2 * result.points.length);
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
       await page.screenshot({path: join(output, `growth-${width}.png`), fullPage: true});
       assert.deepEqual(complaints, []);

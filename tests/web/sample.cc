@@ -29,6 +29,7 @@ bool WriteGrowth(const std::string& folder) {
   growth.name = "clos:radix=16";
   growth.prices = "<b>mine</b>";
   growth.currency = "USD";
+  growth.size = trunkline::Bytes(std::int64_t{1} << 30);
   for (const auto& [hosts, tiers, price] :
        {std::tuple(64U, 2U, 64e3), std::tuple(128U, 2U, 128e3), std::tuple(129U, 3U, 258e3)}) {
     growth.points.push_back({.nodes = hosts,
@@ -37,7 +38,9 @@ bool WriteGrowth(const std::string& folder) {
                              .switches = hosts / 4,
                              .cables = 2 * hosts,
                              .price = price,
-                             .watts = 1000.0 * hosts});
+                             .watts = 1000.0 * hosts,
+                             .all_reduce = trunkline::Time::Microseconds(40'000 + hosts),
+                             .all_to_all = trunkline::Time::Microseconds(20'000 * tiers)});
   }
   const auto html = trunkline::RenderGrowthHtml(growth);
   return html && Write(folder + "/growth.html", *html) &&

@@ -42,11 +42,14 @@ struct Candidate {
 struct Advice {
   static constexpr double kTie = 0.02;
   std::vector<Candidate> candidates;
+  // Where nothing can be built: a radix, or a number of GPUs, with which something can; empty: none
+  // was found. In words.
+  std::string would_work;
   bool stopped = false;
 };
 
-// TL1432: a request that no candidate can answer (GPUs that are no whole number of nodes, …);
-// TL1400: the node.
+// TL1432: a request that no candidate can answer (GPUs that are no whole number of nodes, a radix
+// of no switch, …); TL1400: the node.
 [[nodiscard]] Result<Advice> AdviseFabric(const AdviceRequest& request);
 
 }  // namespace trunkline

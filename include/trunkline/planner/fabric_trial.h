@@ -16,8 +16,9 @@ namespace trunkline {
 struct TrialOptions {
   PriceList prices;
   bool collectives = true;
-  Bytes size{std::int64_t{1} << 30};  // of each collective, as nccl-tests counts
-  const Scenario* step = nullptr;     // run on every fabric in place of its own; null: none
+  Bytes size{std::int64_t{1} << 30};      // of each collective, as nccl-tests counts
+  EngineKind engine = EngineKind::kFlow;  // of collectives
+  const Scenario* step = nullptr;         // run on every fabric in place of its own; null: none
   ProgressSink* progress = nullptr;
   const StopToken* stop = nullptr;
 };
@@ -26,6 +27,7 @@ struct TrialOptions {
 struct TrialTime {
   Time time;
   std::string how;
+  bool bound = false;  // no run takes less
 };
 
 struct FabricTrial {
@@ -44,9 +46,11 @@ struct FabricTrial {
 
 // Builds nothing: `built` is analysed, priced and given the work, over all of its endpoints.
 //
-// AllReduce runs in the flow engine with the algorithm that the tuner chooses. AllToAll does so up
-// to kFlowExchange endpoints; with more it takes what its most loaded link does (LinkLoadTime).
-inline constexpr std::size_t kFlowExchange = 256;
+// AllReduce runs in the flow engine with the algorithm that the tuner chooses up to kFlowReduce
+// endpoints, and with more in the analytic one. AllToAll runs in flows up to kFlowExchange; with
+// more it takes what its most loaded link does (LinkLoadTime).
+inline constexpr std::size_t kFlowReduce = 1024;
+inline constexpr std::size_t kFlowExchange = 512;
 [[nodiscard]] FabricTrial TryFabric(std::string name, std::shared_ptr<const BuiltFabric> built,
                                     RoutingPolicy routing, const TrialOptions& options);
 

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/fabric/cost.h"
+#include "trunkline/planner/fabric_trial.h"
 
-// What a fabric costs as it grows past what the ports of its switches hold.
+// What a fabric costs, and how long work takes on it, as it grows past what the ports of its
+// switches hold.
 namespace trunkline {
 
 struct GrowthPoint {
@@ -19,6 +22,10 @@ struct GrowthPoint {
   double price = 0;
   double watts = 0;
   bool complete = true;  // the list sells all of its parts
+  // Over all endpoints, by the analytic engine. Absent where it cannot run.
+  std::optional<Time> all_reduce = {};
+  std::optional<Time> all_to_all = {};
+  std::optional<Time> step = {};
 
   [[nodiscard]] double per_gpu() const { return price / static_cast<double>(gpus); }
 };
@@ -30,11 +37,16 @@ struct Growth {
   // By nodes, four to each doubling; and where a tier is added, the points on both sides of it.
   std::vector<GrowthPoint> points;
   std::string stopped_by;  // why it does not grow to the number asked for; empty: it does
+  Bytes size;              // of the collectives
+  std::string step;        // what the step is of; empty: none is run
 };
 
-// `spec` with more and more nodes, up to `most_gpus`. Fails with what BuildFabric says where not
-// even two nodes can be joined; TL1433 for fewer than two nodes' GPUs.
+// `spec` with more and more nodes, up to `most_gpus`, at the prices of `options`, each with two
+// collectives of its size. Its step, if any, is a training step that grows with the fabric: as many
+// replicas as there are GPUs for, each with the same work (weak scaling); sizes that no whole
+// number of replicas fills have none. Fails with what BuildFabric says where not even two nodes can
+// be joined; TL1433 for fewer than two nodes' GPUs, or a step that is no training.
 [[nodiscard]] Result<Growth> GrowFabric(const FabricSpec& spec, const std::string& name,
-                                        const PriceList& prices, std::uint64_t most_gpus);
+                                        const TrialOptions& options, std::uint64_t most_gpus);
 
 }  // namespace trunkline
