@@ -34,7 +34,8 @@ void Assign(CLI::App& app, std::vector<Assignment>& assignments, const std::stri
       ->take_last();
 }
 
-void AddSet(CLI::App& app, std::vector<Assignment>& assignments) {
+void AddSet(CLI::App& app, std::vector<Assignment>& assignments,
+            const std::string& help = "Assign a key of the scenario: key.path=value") {
   app.add_option_function<std::vector<std::string>>(
          "--set",
          [&assignments](const std::vector<std::string>& values) {
@@ -42,7 +43,7 @@ void AddSet(CLI::App& app, std::vector<Assignment>& assignments) {
              assignments.push_back({values[i], fmt::format("--set {}", i + 1)});
            }
          },
-         "Assign a key of the scenario: key.path=value (repeatable)")
+         help + " (repeatable)")
       ->expected(1)
       ->take_all()
       ->trigger_on_parse(false);
@@ -135,35 +136,65 @@ void DefineCollective(CLI::App& root, CollectiveCommand& collective, CollectiveF
       "  trunkline collective allreduce --ranks 1024 -b 1G -e 1G --algorithm ring\n");
 }
 
-void DefineFabric(CLI::App& root, FabricCommand& fabric) {
-  CLI::App& app = *root.add_subcommand("fabric", "Build a fabric and measure it");
-  app.add_option("arguments", fabric.arguments,
-                 "[show|analyse|check|path|cost|compare|advise|import|export] SPEC…; SPEC is "
-                 "kind:key=value,…, a scenario, another tool's file (`catalog formats`), or - for "
-                 "standard input")
-      ->required();
-  AddSet(app, fabric.assignments);
-  for (const FabricOption& option : kFabricOptions) {
-    app.add_option_function<std::string>(
-        option.flag,
-        [&fabric, &option](const std::string& value) { fabric.options[option.flag] = value; },
-        fmt::format("{} ({})", option.help, option.verbs));
-  }
+constexpr const char* kSpecHelp =
+    "SPEC is kind:key=value,… (`trunkline catalog fabrics`), a scenario, another tool's file\n"
+    "(`trunkline catalog formats`), or - for standard input.\n";
+
+void AddFabricFlags(CLI::App& app, FabricCommand& fabric) {
+  AddSet(app, fabric.assignments, "A key of the scenario, or how a file is read: key=value");
   app.add_flag("-q,--quiet", fabric.quiet, "No progress on stderr");
   app.add_flag("--json", fabric.json, "Print one JSON document instead of text");
+}
+
+// `verb --help`: its own flags and examples.
+std::string FabricVerbHelp(const FabricVerb& verb) {
+  CLI::App app(verb.summary, fmt::format("trunkline fabric {}{}{}", verb.name,
+                                         verb.words.empty() ? "" : " ", verb.words));
+  FabricCommand unused;
+  std::string value;
+  for (const FabricOption& option : kFabricOptions) {
+    const bool reads = std::ranges::find(verb.options, option.flag) != verb.options.end();
+    if (reads) app.add_option(option.flag, value, option.help);
+  }
+  AddFabricFlags(app, unused);
+  app.footer(fmt::format("{}Examples:\n{}",
+                         verb.words.starts_with("SPEC") ? kSpecHelp + std::string("\n") : "",
+                         verb.examples));
+  return app.help();
+}
+
+void DefineFabric(CLI::App& root, FabricCommand& fabric) {
+  CLI::App& app = *root.add_subcommand("fabric", "Build a fabric and measure it");
+  app.add_option("arguments", fabric.arguments, "A verb, show if left out, and what it works on")
+      ->required();
+  AddFabricFlags(app, fabric);
+  for (const FabricOption& option : kFabricOptions) {
+    app.add_option_function<std::string>(
+           option.flag,
+           [&fabric, &option](const std::string& value) { fabric.options[option.flag] = value; },
+           option.help)
+        ->group("");  // the verbs' own help has them
+  }
+  std::string verbs;
+  for (const FabricVerb& verb : FabricVerbs()) {
+    verbs += fmt::format("  {:<9}{}\n", verb.name, verb.summary);
+  }
   app.footer(
-      "Examples:\n"
-      "  trunkline fabric fat-tree:k=16\n"
-      "  trunkline fabric show rail-optimized:node=dgx-h100,nodes=128,radix=64\n"
-      "  trunkline fabric analyse tree:arity=[8,4],taper=[3]\n"
-      "  trunkline fabric cost rail-optimized:node=dgx-h100,nodes=128 --prices ndr-2024\n"
-      "  trunkline fabric cost clos:node=dgx-h100,radix=32 --grow 4096\n"
-      "  trunkline fabric path rail-optimized:node=dgx-h100,nodes=128,radix=64 gpu:0/3 gpu:17/5\n"
-      "  trunkline fabric compare fat-tree:k=8 clos:nodes=128,radix=16,oversubscription=2\n"
-      "  trunkline fabric advise --gpus 256 --node dgx-h100 --radix 32 --budget 5M\n"
-      "  trunkline fabric check pod.ibnetdiscover --expect rail-optimized:node=dgx-h100,nodes=64\n"
-      "  trunkline fabric import pod.ibnetdiscover\n"
-      "  trunkline fabric export clos:nodes=64,radix=16 --format ibnetdiscover\n");
+      fmt::format("Verbs, each with flags of its own (`trunkline fabric VERB --help`):\n{}\n"
+                  "{}\nExamples:\n{}",
+                  verbs, kSpecHelp, FabricVerbs().front().examples));
+}
+
+// The help that is asked for, of a command or a verb of `fabric`.
+std::string HelpOf(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const auto chosen = app.get_subcommands();
+  if (chosen.empty()) return app.help();
+  if (chosen.front()->get_name() == "fabric") {
+    for (const FabricVerb& verb : FabricVerbs()) {
+      if (std::ranges::find(arguments, verb.name) != arguments.end()) return FabricVerbHelp(verb);
+    }
+  }
+  return chosen.front()->help("trunkline");
 }
 
 void DefineCatalog(CLI::App& root, CatalogCommand& catalog) {
@@ -351,8 +382,7 @@ Result<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
-    const auto chosen = app.get_subcommands();
-    return PrintCommand{chosen.empty() ? app.help() : chosen.front()->help("trunkline")};
+    return PrintCommand{HelpOf(app, arguments)};
   } catch (const CLI::CallForVersion& version) {
     return PrintCommand{std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {

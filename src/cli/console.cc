@@ -94,17 +94,19 @@ void ConsoleProgress::Update(double fraction, std::string_view what) {
   const Clock::time_point now = Clock::now();
   if (now < next_) return;
   next_ = now + (terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
+  // Nothing is said of a share before there is one.
   const std::string percent =
-      fraction >= 0 ? fmt::format("{:3.0f} %", 100 * std::min(fraction, 1.0)) : "";
-  const std::string left = TimeLeft(fraction, now - begin_);
+      fraction > 0 ? fmt::format("{:3.0f} % ", 100 * std::min(fraction, 1.0)) : "";
+  const std::string line = percent + std::string(what) + TimeLeft(fraction, now - begin_);
   if (!terminal_) {
-    fmt::print(stderr, "{} {}{}\n", percent, what, left);
+    if (line != last_) fmt::print(stderr, "{}\n", line);
+    last_ = line;
     return;
   }
   constexpr int kWidth = 30;
   const int filled = static_cast<int>(kWidth * std::clamp(fraction, 0.0, 1.0));
-  fmt::print(stderr, "\r\033[K[{:<{}}] {} {}{}", std::string(static_cast<std::size_t>(filled), '='),
-             kWidth, percent, what, left);
+  fmt::print(stderr, "\r\033[K[{:<{}}] {}", std::string(static_cast<std::size_t>(filled), '='),
+             kWidth, line);
   std::fflush(stderr);
   bar_shown_ = true;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <string_view>
 
 #include "trunkline/base/diagnostics.h"
@@ -15,7 +16,7 @@ void PrintDiagnostics(const Diagnostics& diagnostics);
 void PrintNote(std::string_view text);
 [[nodiscard]] bool ColorOnStdout();
 
-// Progress on stderr: a bar on a terminal, else a line every 10 s.
+// Progress on stderr: a bar on a terminal, else a line every 10 s where it says something new.
 class ConsoleProgress final : public ProgressSink {
  public:
   explicit ConsoleProgress(bool quiet);
@@ -31,6 +32,7 @@ class ConsoleProgress final : public ProgressSink {
   bool quiet_;
   bool terminal_;
   bool bar_shown_ = false;
+  std::string last_;  // line, where there is no terminal: it is not repeated
   Clock::time_point begin_ = Clock::now();
   Clock::time_point next_;
 };

@@ -11,43 +11,95 @@
 #include "cli/fabric_verbs.h"
 
 namespace trunkline {
+
 namespace {
 
-struct Verb {
-  const char* name;
-  std::size_t least;  // words after it
-  std::size_t most;
-  const char* usage;
-  int (*run)(const FabricCommand& command, std::span<const std::string> words);
-  std::array<std::string_view, 8> options = {};  // of kFabricOptions
-};
 constexpr std::array kVerbs = {
-    Verb{"show", 1, 1, "trunkline fabric [show] SPEC", FabricShow},
-    Verb{"analyse", 1, 1, "trunkline fabric analyse SPEC", FabricAnalyse},
-    Verb{"path", 3, 3, "trunkline fabric path SPEC gpu:0/3 gpu:17/5", FabricPath},
-    Verb{"cost",
-         1,
-         1,
-         "trunkline fabric cost SPEC --prices FILE --grow 16384",
-         FabricBill,
-         {"--prices", "--grow", "--out"}},
-    Verb{"check", 1, 1, "trunkline fabric check SPEC --expect SPEC", FabricCheckVerb, {"--expect"}},
-    Verb{"import", 1, 1, "trunkline fabric import FILE", FabricImport},
-    Verb{
-        "export", 1, 1, "trunkline fabric export SPEC --format FORMAT", FabricExport, {"--format"}},
-    Verb{"advise",
-         0,
-         0,
-         "trunkline fabric advise --gpus 2048 --node dgx-h100 --radix 64 --budget 50M",
-         FabricAdvise,
-         {"--gpus", "--node", "--radix", "--budget", "--mix", "--scenario", "--prices"}},
-    Verb{"compare",
-         2,
-         16,
-         "trunkline fabric compare SPEC SPEC… --prices FILE",
-         FabricCompare,
-         {"--prices"}},
+    FabricVerb{
+        .name = "show",
+        .words = "SPEC",
+        .summary = "What a fabric is made of: switches, cables, oversubscription, bisection, hops",
+        .examples = "  trunkline fabric fat-tree:k=16\n"
+                    "  trunkline fabric show rail-optimized:node=dgx-h100,nodes=128,radix=64\n"
+                    "  trunkline fabric show pod.ibnetdiscover --set node=dgx-h100\n",
+        .run = FabricShow},
+    FabricVerb{
+        .name = "analyse",
+        .words = "SPEC",
+        .summary =
+            "Where it is thin: the cut, loaded switches, single points of failure, deadlocks",
+        .examples = "  trunkline fabric analyse tree:arity=[8,4],taper=[3]\n"
+                    "  trunkline fabric analyse torus:sizes=[4,4],routing=dor --json\n",
+        .run = FabricAnalyse},
+    FabricVerb{.name = "path",
+               .words = "SPEC FROM TO",
+               .least = 3,
+               .most = 3,
+               .summary = "The way between two devices, link by link, and what GPUDirect changes",
+               .examples = "  trunkline fabric path rail-optimized:node=dgx-h100,nodes=128 gpu:0/3 "
+                           "gpu:17/5\n"
+                           "  trunkline fabric path fat-tree:k=4,routing=ecmp host-0 host-15\n",
+               .run = FabricPath},
+    FabricVerb{.name = "cost",
+               .words = "SPEC",
+               .summary =
+                   "Its parts and their price, or with --grow what a GPU costs, and work takes, as "
+                   "it grows",
+               .examples =
+                   "  trunkline fabric cost rail-optimized:node=dgx-h100,nodes=128\n"
+                   "  trunkline fabric cost slim-fly:q=5 --prices slim-fly-2014\n"
+                   "  trunkline fabric cost clos:node=dgx-h100,radix=32 --grow 4096 --out growth\n",
+               .run = FabricBill,
+               .options = {"--prices", "--grow", "--scenario", "--out"}},
+    FabricVerb{
+        .name = "check",
+        .words = "SPEC",
+        .summary = "Which cables of a fabric that exists are missing, wrong or slow, and the cost",
+        .examples = "  ibnetdiscover | trunkline fabric check -\n"
+                    "  trunkline fabric check pod.ibnetdiscover --expect "
+                    "rail-optimized:node=dgx-h100,nodes=64\n",
+        .run = FabricCheckVerb,
+        .options = {"--expect"}},
+    FabricVerb{.name = "compare",
+               .words = "SPEC SPEC…",
+               .least = 2,
+               .most = 16,
+               .summary = "Fabrics side by side: parts, bisection, price, AllReduce and AllToAll",
+               .examples = "  trunkline fabric compare fat-tree:k=8 "
+                           "clos:nodes=128,radix=16,oversubscription=2\n",
+               .run = FabricCompare,
+               .options = {"--prices"}},
+    FabricVerb{
+        .name = "advise",
+        .words = "",
+        .least = 0,
+        .most = 0,
+        .summary = "Which fabric to build: candidates, run alike and ranked with reasons",
+        .examples = "  trunkline fabric advise --gpus 256 --node dgx-h100 --radix 32 --budget 5M\n"
+                    "  trunkline fabric advise --gpus 128 --mix allreduce=0.2,alltoall=0.8\n",
+        .run = FabricAdvise,
+        .options = {"--gpus", "--node", "--radix", "--budget", "--mix", "--scenario", "--prices"}},
+    FabricVerb{.name = "import",
+               .words = "FILE",
+               .summary = "What was understood of a file, as CSV, the format that says all of it",
+               .examples = "  trunkline fabric import pod.ibnetdiscover\n"
+                           "  trunkline fabric import topology.conf --set format=slurm\n",
+               .run = FabricImport},
+    FabricVerb{.name = "export",
+               .words = "SPEC",
+               .summary = "A fabric in the format of another tool",
+               .examples =
+                   "  trunkline fabric export clos:nodes=64,radix=16 --format ibnetdiscover\n"
+                   "  trunkline fabric export fat-tree:k=4 --format dot\n",
+               .run = FabricExport,
+               .options = {"--format"}},
 };
+
+}  // namespace
+
+std::span<const FabricVerb> FabricVerbs() { return kVerbs; }
+
+namespace {
 
 int Refuse(const char* code, const std::string& message, const std::string& hint) {
   PrintDiagnostics(Error(code, message, hint).error());
@@ -56,8 +108,12 @@ int Refuse(const char* code, const std::string& message, const std::string& hint
 
 std::vector<std::string> VerbNames() {
   std::vector<std::string> names;
-  for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
+  for (const FabricVerb& verb : FabricVerbs()) names.emplace_back(verb.name);
   return names;
+}
+
+std::string Words(std::size_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "word" : "words");
 }
 
 int RefuseVerb(const std::string& word) {
@@ -72,27 +128,27 @@ int RefuseVerb(const std::string& word) {
 
 int Execute(const FabricCommand& command) {
   std::span<const std::string> words = command.arguments;
-  const auto* verb = std::ranges::find_if(
-      kVerbs, [&](const Verb& candidate) { return words.front() == candidate.name; });
+  auto verb = std::ranges::find(FabricVerbs(), words.front(), &FabricVerb::name);
   const bool no_fabric =
       !LooksLikeFabricSpec(words.front()) && !std::filesystem::exists(words.front());
-  if (verb != kVerbs.end()) {
+  if (verb != FabricVerbs().end()) {
     words = words.subspan(1);
   } else if (no_fabric && words.size() > 1) {
     return RefuseVerb(words.front());
   } else {
-    verb = kVerbs.begin();
+    verb = FabricVerbs().begin();
   }
+  const std::string help = fmt::format("`trunkline fabric {} --help` has examples", verb->name);
   if (words.size() < verb->least || words.size() > verb->most) {
-    return Refuse(
-        "TL1002",
-        fmt::format("`fabric {}` cannot be read with {} words after it", verb->name, words.size()),
-        verb->usage);
+    return Refuse("TL1002",
+                  words.empty() ? fmt::format("`fabric {}` needs {}", verb->name, verb->words)
+                                : fmt::format("`fabric {}` cannot be read with {} after it",
+                                              verb->name, Words(words.size())),
+                  help);
   }
   for (const auto& [flag, value] : command.options) {
     if (std::ranges::find(verb->options, flag) == verb->options.end()) {
-      return Refuse("TL1002", fmt::format("`fabric {}` does not read {}", verb->name, flag),
-                    verb->usage);
+      return Refuse("TL1002", fmt::format("`fabric {}` does not read {}", verb->name, flag), help);
     }
   }
   return verb->run(command, words);

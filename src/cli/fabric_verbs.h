@@ -12,32 +12,41 @@
 #include "trunkline/fabric/build.h"
 #include "trunkline/fabric/route.h"
 
-// The verbs of `trunkline fabric`, one file each. A new one is its file, a line in `kVerbs` of
-// fabric_command.cc and, for flags of its own, lines in `kFabricOptions`.
+// The verbs of `trunkline fabric`, one file each. A new one is its file, an entry in FabricVerbs()
+// and, for flags of its own, lines in `kFabricOptions`.
 namespace trunkline {
 
 // A flag with a value that only some verbs read.
 struct FabricOption {
   const char* flag;  // "--prices"
-  const char* verbs;
   const char* help;
 };
-// command_line.cc offers these to the parser; which of them a verb reads stands in `kVerbs`.
 inline constexpr std::array kFabricOptions = {
-    FabricOption{"--expect", "check",
-                 "What should be there: a fabric in any form that SPEC can take"},
-    FabricOption{"--format", "export", "The format to write: see docs/formats.md (default: csv)"},
-    FabricOption{"--prices", "cost, compare, advise",
-                 "A price list of `catalog prices`, or a file in that form"},
-    FabricOption{"--grow", "cost", "Up to so many GPUs, step by step: what growth costs"},
-    FabricOption{"--out", "cost", "Write report.html and growth.json to a folder"},
-    FabricOption{"--gpus", "advise", "GPUs to join"},
-    FabricOption{"--node", "advise", "The servers they are in, dgx-h100 if left out"},
-    FabricOption{"--radix", "advise", "Ports of a switch, 64 if left out"},
-    FabricOption{"--budget", "advise", "The most to spend: 800k, 50M, 1.2G"},
-    FabricOption{"--mix", "advise", "Weights of the work: allreduce=0.7,alltoall=0.3"},
-    FabricOption{"--scenario", "advise", "Its workload instead, as one step"},
+    FabricOption{"--expect", "What should be there: a fabric in any form that SPEC can take"},
+    FabricOption{"--format", "The format to write: see docs/formats.md (default: csv)"},
+    FabricOption{"--prices", "A price list of `trunkline catalog prices`, or a file in that form"},
+    FabricOption{"--grow", "Up to so many GPUs, step by step: what growth costs"},
+    FabricOption{"--out", "With --grow: write report.html and growth.json to a folder"},
+    FabricOption{"--gpus", "GPUs to join"},
+    FabricOption{"--node", "The servers they are in, dgx-h100 if left out"},
+    FabricOption{"--radix", "Ports of a switch, 64 if left out"},
+    FabricOption{"--budget", "The most to spend: 800k, 50M, 1.2G"},
+    FabricOption{"--mix", "Weights of the work: allreduce=0.7,alltoall=0.3"},
+    FabricOption{"--scenario", "Its workload, as one step"},
 };
+
+struct FabricVerb {
+  std::string_view name;
+  std::string_view words;  // after it: "SPEC FROM TO"
+  std::size_t least = 1;   // of them
+  std::size_t most = 1;
+  const char* summary = "";
+  const char* examples = "";  // a line each
+  int (*run)(const FabricCommand& command, std::span<const std::string> words) = nullptr;
+  std::array<std::string_view, 7> options = {};  // of kFabricOptions
+};
+// The first is what holds where none is named.
+[[nodiscard]] std::span<const FabricVerb> FabricVerbs();
 
 // What a verb is to work on: what was built, and how it is routed.
 struct FabricSubject {
