@@ -105,6 +105,10 @@ export type Flows = FlowStatistics & {
   unposted: number;
   completion: {fct_s: number; share: number}[];
   jobs: (FlowStatistics & {name: string})[];
+  paused: {
+    from: string; to: string; class: number; pauses: number; paused_s: number;
+    cause_to: string; cause_share: number;
+  }[];
   stuck: string[];
 };
 

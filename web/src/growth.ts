@@ -81,7 +81,11 @@ function curve(growth: Growth, quantity: Quantity): SVGElement {
     if (i === 0 || point.tiers === points[i - 1]!.tiers) return;
     chart.append(
         s('line', {x1: x(point.gpus), x2: x(point.gpus), y1: kTop, y2: kHeight - kBottom, class: 'rule'}),
-        s('text', {x: x(point.gpus), y: kTop - 4, class: 'tick middle'}, `${point.tiers} tiers`));
+        s('text', {
+          x: x(point.gpus),
+          y: kTop - 4,
+          class: i === points.length - 1 ? 'tick end' : 'tick middle',
+        }, `${point.tiers} tiers`));
   });
   chart.append(s('text', {x: kLeft - 8, y: kTop - 10, class: 'tick end'}, quantity.unit));
   return chart;

@@ -2,7 +2,8 @@
 
 import {busbwChart, completionChart} from './chart';
 import type {
-  FastForward, FlowStatistics, Job, LinkRow, Percentiles, Question, Repeat, Result, SharedLink
+  FastForward, Flows, FlowStatistics, Job, LinkRow, Percentiles, Question, Repeat, Result,
+  SharedLink
 } from './data';
 import {type Child, type Column, h, longTable, meter, type Part, section, table} from './dom';
 import {
@@ -250,7 +251,24 @@ export function packets(result: Result): Part {
             {title: 'Sent', cell: ([, key]) => count(packets[key])},
             {title: 'Hops over links', cell: ([, key]) => count(link_hops[key])},
           ],
-          kinds));
+          kinds),
+      ...paused(result.flows?.paused ?? []));
+}
+
+// Who stood still, and for which output of the switch that said so.
+function paused(links: Flows['paused']): HTMLElement[] {
+  if (links.length === 0) return [];
+  return [longTable(
+      'Longest paused, and the output that most of the packets without room were for.',
+      [
+        {title: 'Link', text: true, cell: row => linkName(row)},
+        {title: 'Class', cell: row => `${row.class}`},
+        {title: 'Pauses', cell: row => count(row.pauses)},
+        {title: 'Paused for', cell: row => seconds(row.paused_s)},
+        {title: 'Towards', text: true, cell: row => row.cause_to},
+        {title: 'Share', cell: row => row.cause_to === '' ? '' : percent(row.cause_share)},
+      ],
+      links, 8)];
 }
 
 // Why a run as packets did not end sooner: the messages of the chain that waited longest.
