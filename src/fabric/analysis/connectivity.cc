@@ -34,15 +34,13 @@ class Search {
   explicit Search(const Fabric& fabric)
       : fabric_(fabric),
         order_of_(fabric.device_count(), kNone),
-        attached_of_node_(fabric.node_count(), 0) {
-    for (std::size_t i = 0; i < fabric.device_count(); ++i) {
-      const Device& device = fabric.device(DeviceId(i));
-      if (IsEnd(device) && HasCable(fabric, DeviceId(i))) ++attached_of_node_[device.node];
-    }
+        ends_of_node_(fabric.node_count()) {
     for (std::size_t i = 0; i < fabric.device_count(); ++i) {
       if (order_of_[i] == kNone && HasCable(fabric, DeviceId(i))) Explore(DeviceId(i));
     }
     CountEnds();
+    Climb();
+    CountNodes();
   }
 
   [[nodiscard]] Points FindAll() const {
@@ -118,53 +116,120 @@ class Search {
 
   void CountEnds() {
     ends_before_.assign(visits_.size() + 1, 0);
+    for (std::uint32_t v = 0; v < visits_.size(); ++v) {
+      const Device& device = fabric_.device(visits_[v].device);
+      ends_before_[v + 1] = ends_before_[v] + (IsEnd(device) ? 1U : 0U);
+      if (IsEnd(device)) ends_of_node_[device.node].push_back(v);
+    }
+  }
+
+  // The ancestors 1, 2, 4, … above each visit; a root is its own.
+  void Climb() {
+    const auto several = [](const auto& ends) { return ends.size() > 1; };
+    if (std::ranges::none_of(ends_of_node_, several)) return;
+    above_.emplace_back();
+    for (std::uint32_t v = 0; v < visits_.size(); ++v) {
+      above_[0].push_back(visits_[v].parent == kNone ? v : visits_[v].parent);
+    }
+    for (std::size_t step = 1; step < visits_.size(); step *= 2) {
+      const std::vector<std::uint32_t>& half = above_.back();
+      std::vector<std::uint32_t> whole;
+      for (const std::uint32_t v : half) whole.push_back(half[v]);
+      above_.push_back(std::move(whole));
+    }
+  }
+
+  // The last visit whose subtree holds both. REQUIRES: one root, and a < b.
+  [[nodiscard]] std::uint32_t Fork(std::uint32_t a, std::uint32_t b) const {
+    if (visits_[a].last > b) return a;
+    for (std::size_t k = above_.size(); k-- > 0;) {
+      if (visits_[above_[k][a]].last <= b) a = above_[k][a];
+    }
+    return visits_[a].parent;
+  }
+
+  // By visit: the nodes that fork there, and how many more ends than forks between neighbouring
+  // ends of a node there are. Summed over a subtree these are the nodes that it holds whole, and
+  // those that have an end in it. Nodes whose ends nothing joins are left out: no failure here
+  // takes all of theirs.
+  void CountNodes() {
+    forks_at_.resize(visits_.size());
+    std::vector<std::int64_t> touches(visits_.size(), 0);
+    for (std::uint32_t node = 0; node < ends_of_node_.size(); ++node) {
+      const std::vector<std::uint32_t>& ends = ends_of_node_[node];
+      if (ends.empty() || visits_[ends.front()].root != visits_[ends.back()].root) continue;
+      std::uint32_t fork = ends.front();
+      for (std::size_t i = 0; i < ends.size(); ++i) {
+        ++touches[ends[i]];
+        if (i > 0) --touches[Fork(ends[i - 1], ends[i])];
+      }
+      if (ends.size() > 1) fork = Fork(ends.front(), ends.back());
+      forks_at_[fork].push_back(node);
+    }
+    whole_before_.assign(visits_.size() + 1, 0);
+    touching_before_.assign(visits_.size() + 1, 0);
     for (std::size_t v = 0; v < visits_.size(); ++v) {
-      ends_before_[v + 1] = ends_before_[v] + (IsEnd(fabric_.device(visits_[v].device)) ? 1U : 0U);
+      whole_before_[v + 1] = whole_before_[v] + forks_at_[v].size();
+      touching_before_[v + 1] = touching_before_[v] + touches[v];
     }
   }
 
   [[nodiscard]] std::uint64_t EndsIn(Range range) const {
     return ends_before_[range.second] - ends_before_[range.first];
   }
+  // Of a subtree: the nodes all of whose ends are in it, and those of which one is.
+  [[nodiscard]] std::uint64_t NodesWithin(Range subtree) const {
+    return whole_before_[subtree.second] - whole_before_[subtree.first];
+  }
+  [[nodiscard]] std::uint64_t NodesTouching(Range subtree) const {
+    return static_cast<std::uint64_t>(touching_before_[subtree.second] -
+                                      touching_before_[subtree.first]);
+  }
+  // What a subtree's root holds beyond it.
+  [[nodiscard]] LostEnds Beyond(std::uint32_t v) const {
+    const Range all = Subtree(visits_[v].root);
+    return {.nics = EndsIn(all) - EndsIn(Subtree(v)),
+            .nodes = NodesWithin(all) - NodesTouching(Subtree(v))};
+  }
 
-  // The ends visited within `ranges`, but for the visit `except`.
-  [[nodiscard]] LostEnds EndsAndNodesIn(std::initializer_list<Range> ranges,
-                                        std::uint32_t except) const {
-    std::map<std::uint32_t, std::uint32_t> lost_of_node;
-    LostEnds lost;
-    for (const auto& [first, last] : ranges) {
-      for (std::uint32_t i = first; i < last; ++i) {
-        const Device& device = fabric_.device(visits_[i].device);
-        if (i == except || !IsEnd(device)) continue;
-        ++lost.nics;
-        if (++lost_of_node[device.node] == attached_of_node_[device.node]) ++lost.nodes;
-      }
-    }
-    return lost;
+  // Whether a visit is in one of some subtrees, which are in order.
+  [[nodiscard]] bool InSplit(std::uint32_t visit, const Subtrees& split) const {
+    const auto after = std::ranges::upper_bound(split, visit);
+    return after != split.begin() && visit < visits_[*std::prev(after)].last;
   }
 
   // What the parts other than the largest hold, when `v` is gone and the subtrees `split` are on
-  // their own.
+  // their own. An end that goes is no loss of its own, nor is its node.
   [[nodiscard]] LostEnds LostWithout(std::uint32_t v, const Subtrees& split) const {
-    const std::uint32_t begin = visits_[v].root;
-    const std::uint32_t end = visits_[begin].last;
-    std::uint64_t rest = EndsIn({begin, end}) - EndsIn({v, v + 1});
+    const std::uint32_t own =
+        IsEnd(fabric_.device(visits_[v].device)) ? fabric_.device(visits_[v].device).node : kNone;
+    std::uint64_t rest = EndsIn(Subtree(visits_[v].root)) - EndsIn({v, v + 1});
     std::uint32_t largest = split.front();
+    LostEnds apart;
     for (const std::uint32_t child : split) {
       rest -= EndsIn(Subtree(child));
+      apart.nics += EndsIn(Subtree(child));
+      apart.nodes += NodesWithin(Subtree(child));
       if (EndsIn(Subtree(child)) > EndsIn(Subtree(largest))) largest = child;
     }
     if (EndsIn(Subtree(largest)) > rest) {
-      const auto [first, last] = Subtree(largest);
-      return EndsAndNodesIn({{begin, first}, {last, end}}, v);
+      LostEnds lost = Beyond(largest);
+      if (own == kNone) return lost;
+      --lost.nics;
+      const bool counted =
+          visits_[ends_of_node_[own].front()].root == visits_[ends_of_node_[own].back()].root &&
+          std::ranges::none_of(ends_of_node_[own],
+                               [&](std::uint32_t end) { return InSplit(end, {largest}); });
+      if (counted) --lost.nodes;
+      return lost;
     }
-    LostEnds lost;
-    for (const std::uint32_t child : split) {
-      const LostEnds part = EndsAndNodesIn({Subtree(child)}, v);
-      lost.nics += part.nics;
-      lost.nodes += part.nodes;
-    }
-    return lost;
+    const auto apart_all = [&](std::uint32_t node) {
+      return node != own && std::ranges::all_of(ends_of_node_[node], [&](std::uint32_t end) {
+               return InSplit(end, split);
+             });
+    };
+    apart.nodes += static_cast<std::uint64_t>(std::ranges::count_if(forks_at_[v], apart_all));
+    return apart;
   }
 
   // The cable that led to `child` is all that joins its subtree with the rest.
@@ -176,9 +241,7 @@ class Search {
     const std::uint64_t others = EndsIn(all) - ends;
     if (ends == 0 || others == 0) return;
     const LostEnds lost =
-        ends <= others
-            ? EndsAndNodesIn({below}, kNone)
-            : EndsAndNodesIn({{all.first, below.first}, {below.second, all.second}}, kNone);
+        ends <= others ? LostEnds{.nics = ends, .nodes = NodesWithin(below)} : Beyond(child);
     const auto& [what, name] = NameOfCable(fabric_, visit.into);
     Note(what, name, lost, points);
   }
@@ -196,10 +259,14 @@ class Search {
 
   const Fabric& fabric_;
   std::vector<std::uint32_t> order_of_;
-  std::vector<std::uint32_t> attached_of_node_;
+  std::vector<std::vector<std::uint32_t>> ends_of_node_;  // visits, in order
   std::vector<Visit> visits_;
   std::vector<std::vector<std::uint32_t>> children_;
+  std::vector<std::vector<std::uint32_t>> above_;
+  std::vector<std::vector<std::uint32_t>> forks_at_;
   std::vector<std::uint64_t> ends_before_;
+  std::vector<std::uint64_t> whole_before_;
+  std::vector<std::int64_t> touching_before_;
 };
 
 }  // namespace

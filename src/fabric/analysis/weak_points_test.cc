@@ -4,9 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "fabric/analysis/connectivity.h"
 #include "fabric/builders/testing.h"
+#include "trunkline/base/random.h"
+#include "trunkline/fabric/analysis.h"
+
 namespace trunkline {
 namespace {
 
@@ -77,6 +83,58 @@ TEST(SinglePoints, AreTheLeavesAndTheirCablesWhereNicsHaveOnePort) {
   EXPECT_EQ(weak.single_points[1].what, "nic to leaf cable");
   EXPECT_EQ(weak.single_points[1].count, 512U);
   EXPECT_EQ(weak.single_points[1].nics_lost, 1U);
+}
+
+TEST(SinglePoints, TakeNodesWithAllOfTheirNics) {
+  // Every leaf of a Clos holds the 32 NICs of four nodes, whichever the search begins at.
+  const WeakPoints weak = FindWeakPoints(Build("clos:node=dgx-h100,nodes=32,radix=64"));
+  ASSERT_EQ(weak.single_points.size(), 2U);
+  EXPECT_EQ(weak.single_points[0].count, 8U);
+  EXPECT_EQ(weak.single_points[0].nics_lost, 32U);
+  EXPECT_EQ(weak.single_points[0].nodes_lost, 4U);
+}
+
+// Whatever is found is what is cut off when it is taken out.
+TEST(SinglePoints, LoseWhatTheRestCannotReach) {
+  for (const char* spec :
+       {"tree:arity=[3,2,2]", "clos:node=dgx-h100,nodes=12,radix=16",
+        "rail-optimized:node=dgx-h100,nodes=5,radix=16", "torus:sizes=[3,3],ends=2",
+        "full-mesh:nodes=5", "clos:node=hgx-pcie,nodes=9,radix=8"}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      BuiltFabric built = Build(spec);
+      std::set<std::string> trunks;
+      for (std::size_t i = 0; i < built.fabric.link_count(); i += 2) {
+        const Link& link = built.fabric.link(LinkId(i));
+        if (built.fabric.device(link.from).kind != DeviceKind::kSwitch ||
+            built.fabric.device(link.to).kind != DeviceKind::kSwitch) {
+          continue;
+        }
+        if (Below(Draw(seed, 1, i), 3) == 0) {
+          trunks.insert(built.fabric.name(link.from) + "/" + built.fabric.name(link.to));
+        }
+      }
+      std::vector<StaticFault> faults;
+      for (const std::string& trunk : trunks) faults.push_back({.target = trunk});
+      const auto cut = ApplyFaults(built.fabric, faults);
+      ASSERT_TRUE(cut.has_value()) << Format(cut.error().front());
+      const Fabric& fabric = *cut;
+      const std::vector<bool> none(fabric.link_count(), false);
+      if (FindLostEnds(fabric, none).nics > 0) continue;  // in parts already
+      for (const SinglePoint& point : FindSinglePoints(fabric)) {
+        const auto device = fabric.Find(point.example);
+        if (device.empty() || fabric.device(device[0]).kind != DeviceKind::kSwitch) continue;
+        std::vector<bool> failed = none;
+        for (const LinkId link : fabric.out(device[0])) {
+          failed[Index(link)] = failed[Index(fabric.reverse(link))] = true;
+        }
+        const LostEnds lost = FindLostEnds(fabric, failed);
+        EXPECT_EQ(point.nics_lost, lost.nics) << spec << " seed " << seed << " " << point.example;
+        // Of parts as large as each other either may be called the rest.
+        if (2 * lost.nics >= CountParts(fabric).nics) continue;
+        EXPECT_EQ(point.nodes_lost, lost.nodes) << spec << " seed " << seed << " " << point.example;
+      }
+    }
+  }
 }
 
 TEST(SinglePoints, OfATreeCutOffWholePods) {
