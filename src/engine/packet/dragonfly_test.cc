@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/packet/booksim.h"
+#include "engine/packet/test_network.h"
 
 // Laws of Kim, Dally, Scott, Abts: Technology-Driven, Highly-Scalable Dragonfly Topology (ISCA
 // 2008), on p = 2, a = 4, h = 2, g = 9: 72 hosts, as BookSim's dragonflynew with k = 2.
@@ -8,6 +9,7 @@ namespace trunkline {
 namespace {
 
 using booksim::kCycle;
+using booksim::kPacket;
 using booksim::Pattern;
 using booksim::Setting;
 
@@ -79,6 +81,8 @@ TEST(Dragonfly, IsSlowAtIntermediateLoadWhereRemoteQueuesAreNotKnown) {
 
 // What was on the cable is sent again after a timeout, by a third group.
 TEST(Dragonfly, PassesAThirdGroupWhileTheCableBetweenTwoIsDown) {
+  constexpr std::uint32_t kHosts = 72;
+  constexpr std::uint32_t kHostsPerGroup = 8;
   const Fabric fabric = FabricOf("dragonfly:h=2,link=100Gb/s", kCycle);
   TimedFault fault;
   fault.at = kCycle * 200;
