@@ -74,7 +74,8 @@ TEST(DeadlockCheck, OffersAnEscapeToAdaptiveRoutingOnOtherFabrics) {
 TEST(DeadlockCheck, RefusesAnEscapeWhereAPauseMayComeAnyTime) {
   const auto scenario = ParseScenario(
       "cluster: {fabric: {kind: torus, sizes: [4], routing: {policy: adaptive, virtual_channels: "
-      "true}}, transport: rocev2}\nworkload: {traffic: {pattern: permutation, size: 1 kB}}\n"
+      "true}}, transport: {kind: rocev2}}\nworkload: {traffic: {pattern: permutation, size: 1 "
+      "kB}}\n"
       "engine: packet\n",
       "s.yaml", {});
   ASSERT_FALSE(scenario.has_value());

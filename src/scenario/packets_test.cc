@@ -65,8 +65,8 @@ TEST(Packets, RoceHasPfcMarksAndDcqcnUnlessTheFileSaysOtherwise) {
 }
 
 TEST(Packets, FastForwardSkipsWhatRepeatsWithinItsBound) {
-  const std::vector<std::string> credits = {
-      "cluster.transport.kind=infiniband", "cluster.fabric.k=2", "workload.traffic.size=40 MB"};
+  const std::vector<std::string> credits = {"cluster.transport.kind=infiniband",
+                                            "cluster.fabric.k=2", "workload.traffic.size=40 MB"};
   std::vector<std::string> fast = credits;
   fast.push_back("packet.fast_forward.tolerance=0.02");
   const RunResult whole = RunWith(credits);

@@ -47,7 +47,7 @@ TEST(RunScenario, SaysThatACollectiveKeepsToMinimalPathsWhereOnlyQueuesCouldTurn
   const auto warns = [](const std::string& routing, const std::string& workload) {
     const RunResult result =
         RunText("cluster: {fabric: {kind: dragonfly, h: 1, routing: " + routing +
-                "}, transport: ideal}\nworkload: " + workload);
+                "}, transport: {kind: ideal}}\nworkload: " + workload);
     return std::ranges::count(result.warnings, "TL1416", &Diagnostic::code) == 1;
   };
   const std::string collective = "{collective: {primitive: all_to_all, size: 1 MiB}}\n";

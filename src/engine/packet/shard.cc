@@ -276,7 +276,7 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
     ++handled;
     if (event.kind() > PacketEventKind::kPortDone) {
       ++events_;
-      last_event_ = event.time;
+      last_event_ = std::max(last_event_, event.time);  // zones take turns
     }
     if (notices_.empty()) continue;
     DeliverNotices();

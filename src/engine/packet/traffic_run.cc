@@ -204,7 +204,9 @@ void TrafficAgent::Post(std::uint32_t flow, Time now) {
 }
 
 void TrafficAgent::OnDelivered(std::uint32_t flow, Time now) {
-  last_delivery_ = run_.report_.flows[flow].delivered = run_.TimeAt(now);
+  const Time at = run_.TimeAt(now);
+  run_.report_.flows[flow].delivered = at;
+  last_delivery_ = std::max(last_delivery_, at);  // zones take turns
   const std::uint32_t trigger = run_.traffic_.flows[flow].when_received;
   if (trigger != TrafficFlow::kNoTrigger) Activate(trigger, now);
 }

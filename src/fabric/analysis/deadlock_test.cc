@@ -100,8 +100,8 @@ TEST(DeadlockProof, FailsForShortestPathsOnATorusAndADragonfly) {
 TEST(DeadlockProof, HoldsForAdaptiveRoutingWithAnEscape) {
   RoutingParameters parameters;
   parameters.virtual_channels = true;
-  for (const char* text : {"torus:sizes=[4,4]", "torus:sizes=[5,3,2]", "dragonfly:h=2",
-                           "slim-fly:q=5"}) {
+  for (const char* text :
+       {"torus:sizes=[4,4]", "torus:sizes=[5,3,2]", "dragonfly:h=2", "slim-fly:q=5"}) {
     const Fabric fabric = FabricOf(text);
     const DeadlockProof proof = ProofOf(fabric, RoutingPolicy::kAdaptive, true, parameters);
     EXPECT_EQ(proof.verdict, Verdict::kProved) << text;
