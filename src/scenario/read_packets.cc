@@ -44,6 +44,8 @@ const std::vector<Blame>& Blames() {
       {"TL1836", {"transport.base_rtt"}},
       {"TL1828", {"fabric.switch.classes", "fabric.routing", "fabric"}},
       {"TL1829", {"fabric.routing", "fabric"}},
+      {"TL1840", {"fabric.routing", "fabric"}},
+      {"TL1841", {"fabric.switch.pfc.resume", "fabric.switch.pfc"}},
       {"TL1819", {"fabric.switch.vl", "fabric.switch"}},
       {"TL1825", {"fabric.switch.pfc.quanta"}},
       {"TL1813", {"fabric.switch.pfc.alpha", "fabric.switch.egress_alpha"}},

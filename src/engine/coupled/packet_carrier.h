@@ -52,6 +52,7 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
   [[nodiscard]] bool FindDeadlock();
   // What it took of the network until `end`, when the run ended.
   [[nodiscard]] PacketReport Report(RunStatus status, Time end);
+  [[nodiscard]] Time last_event() const { return shards_.last_event(); }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;

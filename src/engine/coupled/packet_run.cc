@@ -196,7 +196,8 @@ Result<void> PacketRun::Execute(const PacketInput& packets, std::vector<CableCha
 }
 
 Result<Timeline> PacketRun::MakeTimeline() const {
-  return trunkline::MakeTimeline(input_, options_, problem_, folding_, *runner_, status_);
+  const Time reached = status_ == RunStatus::kFinished ? Time() : carrier_->last_event();
+  return trunkline::MakeTimeline(input_, options_, problem_, folding_, *runner_, status_, reached);
 }
 
 Result<PacketTimeline> RunPacket(const EngineInput& input, const PacketInput& packets,

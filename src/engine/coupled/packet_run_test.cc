@@ -366,6 +366,8 @@ TEST(PacketRun, AQueuePairThatGivesUpLeavesTheRunUnfinished) {
   EXPECT_EQ(run.timeline.status, RunStatus::kUnfinished);
   ASSERT_EQ(run.packets.stuck.size(), 1U);
   EXPECT_NE(run.packets.stuck.front().find("from rank 0 to rank 1"), std::string::npos);
+  // It went on until two timers in a row had run out.
+  EXPECT_GE(run.timeline.end, c.transport.retransmit_timeout * 2);
 }
 
 // A cable is down from 50 us to 150 us. What was on it is sent again.

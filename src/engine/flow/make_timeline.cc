@@ -26,7 +26,7 @@ class Reporter {
         arrivals_(input.graph, problem, folding, runner),
         traffic_(runner.AllTraffic()) {}
 
-  Result<Timeline> Report(RunStatus status);
+  Result<Timeline> Report(RunStatus status, Time reached);
 
  private:
   [[nodiscard]] std::vector<TaskTimes> TimesUntil(std::uint32_t rank, Time end);
@@ -69,7 +69,7 @@ void Reporter::AddRanks() {
   const auto last = std::ranges::max_element(finish);
   if (last == finish.end()) return;
   timeline_.critical = static_cast<std::size_t>(last - finish.begin());
-  timeline_.end = *last;
+  timeline_.end = std::max(timeline_.end, *last);
   for (std::uint32_t rank = 0; rank < count; ++rank) {
     RankSummary summary = AccountRank(folding_.ranks[rank], runner_.program_of(rank),
                                       TimesUntil(rank, timeline_.end), timeline_.end);
@@ -173,7 +173,8 @@ void Reporter::AddCounters() {
   timeline_.events = runner_.events();
 }
 
-Result<Timeline> Reporter::Report(RunStatus status) {
+Result<Timeline> Reporter::Report(RunStatus status, Time reached) {
+  timeline_.end = reached;
   timeline_.status = status;
   AddRanks();
   if (auto added = AddCollectives(); !added) return std::unexpected(added.error());
@@ -191,8 +192,8 @@ Result<Timeline> Reporter::Report(RunStatus status) {
 
 Result<Timeline> MakeTimeline(const EngineInput& input, const EngineOptions& options,
                               const FlowProblem& problem, const Folding& folding,
-                              const TaskRunner& runner, RunStatus status) {
-  return Reporter(input, options, problem, folding, runner).Report(status);
+                              const TaskRunner& runner, RunStatus status, Time reached) {
+  return Reporter(input, options, problem, folding, runner).Report(status, reached);
 }
 
 }  // namespace trunkline

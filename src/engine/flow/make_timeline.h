@@ -7,9 +7,11 @@
 
 namespace trunkline {
 
-// The Timeline of a run that has come to its end.
+// The Timeline of a run that has come to its end, no sooner than `reached`: how far it was
+// simulated where tasks are left.
 [[nodiscard]] Result<Timeline> MakeTimeline(const EngineInput& input, const EngineOptions& options,
                                             const FlowProblem& problem, const Folding& folding,
-                                            const TaskRunner& runner, RunStatus status);
+                                            const TaskRunner& runner, RunStatus status,
+                                            Time reached = {});
 
 }  // namespace trunkline

@@ -34,6 +34,7 @@ class Checker {
   Diagnostics Run() {
     if (!CheckSizes() || !CheckChannels()) return std::move(problems_);
     MeasureRoundTrip();
+    CheckRouting();
     CheckEnds();
     CheckMarking();
     CheckFrameLoss();
@@ -186,6 +187,22 @@ class Checker {
         Bytes(static_cast<std::int64_t>(host_rate_.bytes_per_second() * round_trip_.seconds()));
   }
 
+  // What a policy weighs against the queues of ports.
+  void CheckRouting() {
+    if (routing_ == RoutingPolicy::kFlowlet && parameters_.flowlet_gap <= Time()) {
+      Refuse("TL1840",
+             fmt::format("a flowlet_gap of {}: every packet would be a flowlet of its own",
+                         ToString(parameters_.flowlet_gap)),
+             "a time above 0, or routing: spray");
+    }
+    if (parameters_.threshold > kLargestBuffer) {
+      Refuse("TL1840",
+             fmt::format("a threshold of {}, which no queue reaches: all would go minimally",
+                         ToString(parameters_.threshold)),
+             fmt::format("at most {}, or routing: minimal", ToString(kLargestBuffer)));
+    }
+  }
+
   void CheckEnds() {
     const bool many_paths = PathChoiceOf(routing_) == PathChoice::kPacket;
     const bool detours = routing_ == RoutingPolicy::kValiant || JudgesByQueues(routing_);
@@ -221,11 +238,17 @@ class Checker {
     }
     for (const Time timeout : {transport_.retransmit_timeout,
                                transport_.low_timeout.value_or(transport_.retransmit_timeout)}) {
-      if (!loses || timeout > round_trip_) continue;
-      Refuse("TL1812",
-             fmt::format("a retransmission timeout of {} where an acknowledgement takes {}",
-                         ToString(timeout), Humanize(round_trip_)),
-             fmt::format("at least {}, twice as long", Humanize(round_trip_ * 2)));
+      if (timeout > round_trip_) continue;
+      const std::string takes =
+          fmt::format("a retransmission timeout of {} where an acknowledgement takes {}",
+                      ToString(timeout), Humanize(round_trip_));
+      const std::string hint = fmt::format("at least {}, twice as long", Humanize(round_trip_ * 2));
+      if (loses) {
+        Refuse("TL1812", takes, hint);
+      } else {
+        Warn("TL1812", takes + "; nothing is lost here, so no timer runs and it changes nothing",
+             hint);
+      }
       break;
     }
   }
@@ -291,6 +314,14 @@ class Checker {
                        fabric_.name(tightest), Humanize(Bytes(std::llround(pause_at))),
                        Humanize(bandwidth_delay_), ToString(host_rate_), Humanize(round_trip_)),
            "a larger switch.buffer or pfc.alpha");
+    }
+    const double shared_at = pause_at - static_cast<double>(switches_.pause.reserved.count());
+    if (static_cast<double>(switches_.pause.resume.count()) >= shared_at) {
+      Warn("TL1841",
+           fmt::format("RESUME is sent {} below the level of PAUSE, which is {} at most: an input "
+                       "holds nothing of the pool by then",
+                       ToString(switches_.pause.resume), Humanize(Bytes(std::llround(shared_at)))),
+           fmt::format("pfc.resume below {}", Humanize(Bytes(std::llround(shared_at)))));
     }
     if (switches_.marking && static_cast<double>(switches_.marking->low.count()) >= pause_at) {
       Warn("TL1810",

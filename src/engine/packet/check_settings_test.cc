@@ -27,13 +27,15 @@ struct Settings {
   RoutingPolicy routing = RoutingPolicy::kEcmp;
   SwitchModel switches;
   PacketTransport transport;  // packets of 4,096 + 82 bytes
+  RoutingParameters parameters = {};
 };
 
 std::string Problems(const Settings& settings) {
   const BuiltFabric built = FatTree();
   std::string out;
   for (const Diagnostic& problem :
-       CheckPacketSettings(built.fabric, settings.routing, settings.switches, settings.transport)) {
+       CheckPacketSettings(built.fabric, settings.routing, settings.switches, settings.transport,
+                           false, settings.parameters)) {
     out += Format(problem);
   }
   return out;
@@ -112,6 +114,35 @@ TEST(CheckPacketSettings, RefusesLossWithoutRetransmission) {
   settings = Lossy();
   settings.transport.retransmit_timeout = Time::Microseconds(1);
   EXPECT_THAT(Problems(settings), HasSubstr("[TL1812]"));
+}
+
+TEST(CheckPacketSettings, WarnsOfATimeoutThatNothingLostWouldNeed) {
+  Settings settings;
+  settings.transport.retransmit_timeout = Time::Microseconds(1);
+  EXPECT_THAT(Problems(settings), AllOf(HasSubstr("warning: "), HasSubstr("[TL1812]")));
+}
+
+// All of the pool, 2 MB less what 4 ports x 2 classes reserve, is no more than 1.8 MB; an input is
+// paused at alpha / (1 + alpha) of it, a ninth.
+TEST(CheckPacketSettings, WarnsOfAResumeThatWaitsForAnEmptyInput) {
+  Settings settings;
+  settings.switches.buffer = Bytes(2'000'000);
+  settings.switches.pause.alpha = 0.125;
+  settings.switches.pause.resume = Bytes(200'000);
+  EXPECT_THAT(Problems(settings), AllOf(HasSubstr("warning: "), HasSubstr("[TL1841]")));
+  settings.switches.pause.resume = Bytes(100'000);
+  EXPECT_THAT(Problems(settings), IsEmpty());
+}
+
+TEST(CheckPacketSettings, RefusesGapsAndThresholdsThatChooseNothing) {
+  Settings settings;
+  settings.routing = RoutingPolicy::kFlowlet;
+  settings.transport.recovery = LossRecovery::kSelectiveRepeat;
+  settings.parameters.flowlet_gap = Time();
+  EXPECT_THAT(Problems(settings), AllOf(HasSubstr("error: "), HasSubstr("[TL1840]")));
+  settings.parameters = {};
+  settings.parameters.threshold = Bytes(std::int64_t{1} << 62);
+  EXPECT_THAT(Problems(settings), AllOf(HasSubstr("error: "), HasSubstr("[TL1840]")));
 }
 
 TEST(CheckPacketSettings, RefusesManyPathsWithGoBackN) {

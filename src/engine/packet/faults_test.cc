@@ -37,6 +37,7 @@ struct Options {
   std::vector<TimedFault> faults = {};
   std::optional<Time> rerouting = {};
   std::uint32_t threads = 1;
+  Time until = Time::Horizon();
 };
 
 // `packets` full packets from rank 0 to the last.
@@ -60,6 +61,7 @@ PacketReport Send(const Fabric& fabric, std::int64_t packets, const Options& opt
   TL_CHECK(placement.has_value(), "placement");
   PacketOptions run;
   run.threads = options.threads;
+  run.until = options.until;
   auto report = RunPacketTraffic({router, switches, transport, options.faults, options.rerouting},
                                  traffic, *placement, run);
   TL_CHECK(report.has_value(), "run");
@@ -105,6 +107,23 @@ TEST(PacketFaults, ASlowerCableSlowsTheFramesThatBeginThereafter) {
   options.faults[0].fraction = 0.5;
   const PacketReport report = Send(fabric, 100, options);
   EXPECT_EQ(report.flows[0].delivered, kFrame * (40 + 60 * 2 + 1) + kLatency * 2);
+}
+
+// The acknowledgement takes 20 us more than the last packet does.
+TEST(PacketTraffic, IsDoneWhenAllIsDeliveredWhateverAcknowledgementsAreUnderWay) {
+  const Fabric fabric = Crossbar(2, kRate, kLatency);
+  const Time delivered = kFrame * 11 + kLatency * 2;
+  Options options;
+  options.until = delivered + Time::Microseconds(1);
+  const PacketReport done = Send(fabric, 10, options);
+  EXPECT_EQ(done.flows[0].delivered, delivered);
+  EXPECT_EQ(done.flows[0].acknowledged, FlowRecord::kNot);
+  EXPECT_EQ(done.status, RunStatus::kFinished);
+  EXPECT_TRUE(done.stuck.empty());
+  options.until = delivered - Time::Microseconds(1);
+  const PacketReport cut = Send(fabric, 10, options);
+  EXPECT_EQ(cut.status, RunStatus::kUnfinished);
+  EXPECT_EQ(cut.stuck.size(), 1U);
 }
 
 // The cable is cut for a moment: those frames are lost that began before and whose last bit was not

@@ -449,8 +449,7 @@ Time CrossingTime(const Plant& plant, std::span<const std::uint32_t> links, Byte
 }
 
 // The longest of three pipelines: the one whose sender, whose network or whose receiver never
-// waits for another. The first packet waits for its unit to be copied and for the overhead of a
-// message, which pass at the same time.
+// waits for another. The sender's begins with the overhead of the message.
 Time LoneTimeOf(const SocketModel& sockets, const Plant& plant,
                 std::span<const std::uint32_t> links, Bytes bytes) {
   const std::int64_t mtu = plant.transport.mtu.count();
@@ -463,12 +462,14 @@ Time LoneTimeOf(const SocketModel& sockets, const Plant& plant,
   const auto in_passes = [&](const SocketCost& cost) {
     return cost.unit * passes + TransferTime(bytes, cost.copy);
   };
-  const Time begun = std::max(sockets.send.Of(first), plant.transport.message_overhead);
+  const Time overhead = plant.transport.message_overhead;
+  const Time begun = overhead + sockets.send.Of(first);
   const Time taken = sockets.receive.Of(last_packet);
-  return std::max({in_passes(sockets.send) + CrossingTime(plant, links, last_unit) + taken,
-                   begun + CrossingTime(plant, links, bytes) + taken,
-                   begun + CrossingTime(plant, links, Bytes(std::min(size, mtu))) +
-                       in_passes(sockets.receive)});
+  return std::max(
+      {overhead + in_passes(sockets.send) + CrossingTime(plant, links, last_unit) + taken,
+       begun + CrossingTime(plant, links, bytes) + taken,
+       begun + CrossingTime(plant, links, Bytes(std::min(size, mtu))) +
+           in_passes(sockets.receive)});
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ class Shard {
         window_room_(plant.transport.window_rule == WindowRule::kFits ? frame_ : 1),
         acks_with_data_(plant.transport.acks_with_data),
         packet_overhead_(plant.transport.packet_overhead.count()),
-        message_overhead_(plant.transport.message_overhead.ps()),
+        message_overhead_(plant.transport.sockets ? 0 : plant.transport.message_overhead.ps()),
         reconsider_(plant.transport.policy.reconsider.ps()),
         loss_distance_(plant.transport.loss_distance.value_or(
             plant.forwarding == Forwarding::kSource || plant.flowlet_gap != 0 ? 1 : kNoIndex)),
@@ -426,8 +426,8 @@ class Shard {
   void Await(std::uint32_t core, Core::Pass pass);
   void BeginPass(std::uint32_t core);
   void EndPass(std::uint32_t core);
-  [[nodiscard]] Bytes BeginSending(Core& core, std::uint32_t index) const;
-  [[nodiscard]] Bytes BeginReceiving(Core& core, std::uint32_t index) const;
+  [[nodiscard]] Time BeginSending(Core& core, std::uint32_t index) const;
+  [[nodiscard]] Time BeginReceiving(Core& core, std::uint32_t index) const;
   void EndSending(std::uint32_t index, std::uint32_t packets);
   void EndReceiving(std::uint32_t index, std::uint32_t packets);
 
@@ -486,7 +486,7 @@ class Shard {
   std::int64_t window_room_;                  // that must be left for one more
   bool acks_with_data_;
   std::int64_t packet_overhead_;   // bytes
-  std::int64_t message_overhead_;  // ps
+  std::int64_t message_overhead_;  // ps; of a NIC: a core takes that of sockets
   std::int64_t reconsider_;        // CongestionPolicy::reconsider, ps
   std::uint32_t loss_distance_;    // PacketTransport::loss_distance; kNoIndex: gaps tell nothing
   std::uint32_t unit_ = 0;         // packets of a pass through the kernel; 0: NICs need none …

@@ -17,9 +17,8 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::BeginPass(std::uint32_t core) {
   Core& of_host = plant_.cores[core];
   const Core::Pass pass = of_host.waiting[of_host.next];
-  const SocketModel& sockets = *plant_.transport.sockets;
-  const Time time = pass.receives ? sockets.receive.Of(BeginReceiving(of_host, pass.queue_pair))
-                                  : sockets.send.Of(BeginSending(of_host, pass.queue_pair));
+  const Time time = pass.receives ? BeginReceiving(of_host, pass.queue_pair)
+                                  : BeginSending(of_host, pass.queue_pair);
   queue_.Push(PacketEvent::Make(now_ + time.ps(), PacketEventKind::kTimeout, core, kCorePass));
 }
 
@@ -60,15 +59,18 @@ void Shard<Queue, kFused>::Prepare(std::uint32_t index) {
   Await(socket.core, {.queue_pair = index, .receives = false});
 }
 
+// The core is busy for the overhead of a message before it copies the first of it.
 template <typename Queue, bool kFused>
-Bytes Shard<Queue, kFused>::BeginSending(Core& core, std::uint32_t index) const {
+Time Shard<Queue, kFused>::BeginSending(Core& core, std::uint32_t index) const {
   const Sender& sender = plant_.senders[index];
   const PacketMessage& message = messages_[plant_.send_sockets[index].message];
   const std::uint32_t room = window_ - (sender.end - sender.acked);
   core.packets = std::min({unit_, message.end - sender.end, room});
   const std::int64_t mtu = plant_.transport.mtu.count();
   const bool whole = sender.end + core.packets == message.end;
-  return Bytes(core.packets * mtu - (whole ? mtu - message.last_payload : 0));
+  const Bytes bytes(core.packets * mtu - (whole ? mtu - message.last_payload : 0));
+  const Time before = sender.end == message.first ? plant_.transport.message_overhead : Time();
+  return before + plant_.transport.sockets->send.Of(bytes);
 }
 
 template <typename Queue, bool kFused>
@@ -102,7 +104,7 @@ void Shard<Queue, kFused>::TakeIn(std::uint32_t link, std::uint32_t id) {
 }
 
 template <typename Queue, bool kFused>
-Bytes Shard<Queue, kFused>::BeginReceiving(Core& core, std::uint32_t index) const {
+Time Shard<Queue, kFused>::BeginReceiving(Core& core, std::uint32_t index) const {
   const ReceiveSocket& socket = plant_.receive_sockets[index];
   core.packets = std::min(unit_, socket.packets);
   std::int64_t bytes = 0;
@@ -110,7 +112,7 @@ Bytes Shard<Queue, kFused>::BeginReceiving(Core& core, std::uint32_t index) cons
   for (std::uint32_t i = 0; i < core.packets; ++i, id = packets_[id].next) {
     bytes += packets_[id].payload;
   }
-  return Bytes(bytes);
+  return plant_.transport.sockets->receive.Of(Bytes(bytes));
 }
 
 // One acknowledgement, if any is due, answers all packets of a pass.

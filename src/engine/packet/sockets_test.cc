@@ -56,6 +56,24 @@ TEST(Sockets, ASegmentTakesAPassAtEitherEndAndTheWire) {
   }
 }
 
+// The core's own time: 5 us before each message's copy, one message after the other.
+TEST(Sockets, TheOverheadOfAMessageComesBeforeItsCopy) {
+  const SocketModel sockets = DefaultSockets();
+  PacketTransport transport = Tcp();
+  transport.message_overhead = Time::Microseconds(5);
+  TestNetwork network(Star(), Lossy(), transport);
+  const std::uint32_t connection = network.Connect(0, 1);
+  for (int i = 0; i < 2; ++i) network.shard.Post(connection, 1460);
+  network.Run();
+  const Time before = Time::Microseconds(5) + sockets.send.Of(Bytes(1460));
+  const Time after = TransferTime(Bytes(1550), k100Gb) * 2 + Time::Microseconds(2) +
+                     sockets.receive.Of(Bytes(1460));
+  ASSERT_EQ(network.delivered[0].size(), 2U);
+  EXPECT_EQ(network.delivered[0][0], before + after);
+  EXPECT_EQ(network.delivered[0][1], before * 2 + after);
+  EXPECT_EQ(network.delivered[0][0], LoneTime(network.plant, network.links[0], Bytes(1460)));
+}
+
 TEST(Sockets, NoLoneMessageBeatsItsClosedForm) {
   for (const std::int64_t overhead : {0, 1, 1000}) {  // us; copies take a few
     PacketTransport transport = Tcp();

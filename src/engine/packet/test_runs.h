@@ -59,9 +59,8 @@ inline TimedFault MakeFault(const Fabric& fabric, Draws& draw) {
   return fault;
 }
 
-inline SmallRun MakeSmallRun(std::uint64_t seed) {
-  Draws draw{seed};
-  SmallRun run;
+// What was built, in words.
+inline std::string DrawFabric(Draws& draw, SmallRun& run) {
   static const char* kFabrics[] = {"single-switch:nodes=4",
                                    "single-switch:nodes=9",
                                    "fat-tree:k=4",
@@ -78,7 +77,10 @@ inline SmallRun MakeSmallRun(std::uint64_t seed) {
   auto built = BuildFabric(*spec);
   EXPECT_TRUE(built.has_value()) << spec_text;
   run.fabric = std::make_shared<const BuiltFabric>(*std::move(built));
+  return spec_text;
+}
 
+inline void DrawSwitches(Draws& draw, SmallRun& run) {
   run.switches.loss_control = static_cast<LossControl>(draw.Below(3));
   run.switches.buffer = Bytes(100'000 + draw.Below(600'000));
   run.switches.cut_through = draw.Chance(4);
@@ -101,7 +103,9 @@ inline SmallRun MakeSmallRun(std::uint64_t seed) {
   if (draw.Chance(2)) {
     run.switches.pause.quanta = static_cast<std::uint16_t>(40 + draw.Below(2'000));
   }
+}
 
+inline void DrawTransport(Draws& draw, SmallRun& run) {
   run.transport.mtu = Bytes(draw.Chance(2) ? 4096 : 1000);
   run.transport.ack_every = 1 + draw.Below(16);
   run.transport.retransmit_timeout = Time::Microseconds(100);
@@ -126,7 +130,9 @@ inline SmallRun MakeSmallRun(std::uint64_t seed) {
   static const RoutingPolicy kRoutings[] = {RoutingPolicy::kEcmp, RoutingPolicy::kStatic,
                                             RoutingPolicy::kSpray, RoutingPolicy::kAdaptive};
   run.routing = kRoutings[draw.Below(any_order ? 4 : 2)];
+}
 
+inline void DrawFlows(Draws& draw, SmallRun& run) {
   const auto hosts = static_cast<std::uint32_t>(run.fabric->fabric.endpoints().size());
   const std::uint32_t flows = 1 + draw.Below(24);
   const bool incast = draw.Chance(3);
@@ -143,18 +149,29 @@ inline SmallRun MakeSmallRun(std::uint64_t seed) {
     }
     if (draw.Chance(2)) run.rerouting = Time::Picoseconds(draw.Below(40'000'000));
   }
-  if (draw.Chance(4)) {
-    SocketModel& sockets = run.transport.sockets.emplace();
-    sockets.unit = Bytes(draw.Chance(2) ? 65'536 : 5'000);
-    sockets.send = {Time::Picoseconds(draw.Below(3'000'000)), Rate::GigabitsPerSecond(178)};
-    sockets.receive = {Time::Picoseconds(draw.Below(6'000'000)), Rate::GigabitsPerSecond(84)};
-    sockets.window = run.transport.mtu * (1 + draw.Below(60));
-    sockets.cores = static_cast<std::uint16_t>(1 + draw.Below(3));
-  }
+}
+
+inline void DrawSockets(Draws& draw, SmallRun& run) {
+  SocketModel& sockets = run.transport.sockets.emplace();
+  sockets.unit = Bytes(draw.Chance(2) ? 65'536 : 5'000);
+  sockets.send = {Time::Picoseconds(draw.Below(3'000'000)), Rate::GigabitsPerSecond(178)};
+  sockets.receive = {Time::Picoseconds(draw.Below(6'000'000)), Rate::GigabitsPerSecond(84)};
+  sockets.window = run.transport.mtu * (1 + draw.Below(60));
+  sockets.cores = static_cast<std::uint16_t>(1 + draw.Below(3));
+}
+
+inline SmallRun MakeSmallRun(std::uint64_t seed) {
+  Draws draw{seed};
+  SmallRun run;
+  const std::string fabric = DrawFabric(draw, run);
+  DrawSwitches(draw, run);
+  DrawTransport(draw, run);
+  DrawFlows(draw, run);
+  if (draw.Chance(4)) DrawSockets(draw, run);
   run.transport.acks_with_data =
       run.switches.loss_control != LossControl::kCredits && draw.Chance(3);
   if (draw.Chance(3)) run.transport.window_rule = WindowRule::kNotFull;
-  run.description = fmt::format("seed {}: {}, loss control {}, routing {}, {}", seed, spec_text,
+  run.description = fmt::format("seed {}: {}, loss control {}, routing {}, {}", seed, fabric,
                                 static_cast<int>(run.switches.loss_control), ToString(run.routing),
                                 run.transport.policy.name);
   return run;

@@ -375,16 +375,18 @@ void TrafficRun::RunShards() {
   }
 }
 
+// An acknowledgement on its way is nothing that is left to do.
+bool IsUndelivered(const FlowRecord& record) {
+  return record.delivered == FlowRecord::kNot && record.failed == FlowRecord::kNot;
+}
+
 // Flows that did not end, in words.
 void TrafficRun::AddUnfinished() {
   std::vector<std::uint32_t> failed;
-  std::size_t ended = 0;
   for (const auto& agent : agents_) {
     failed.insert(failed.end(), agent->failed().begin(), agent->failed().end());
-    ended += agent->ended();
     report_.end = std::max(report_.end, agent->last_delivery());
   }
-  const std::size_t failures = failed.size();
   std::ranges::sort(failed);
   const auto twice = std::ranges::unique(failed);  // reads: at either end
   failed.erase(twice.begin(), twice.end());
@@ -397,7 +399,8 @@ void TrafficRun::AddUnfinished() {
                     Humanize(report_.flows[index].failed), input_.transport.retry_limit + 1,
                     WhatHoldsUp(input_.router.fabric(), plant_, index)));
   }
-  if (ended - failures < traffic_.flows.size() && report_.status == RunStatus::kFinished) {
+  const bool whole = failed.empty() && std::ranges::none_of(report_.flows, IsUndelivered);
+  if (!whole && report_.status == RunStatus::kFinished) {
     report_.status = RunStatus::kUnfinished;
     report_.end = std::max(report_.end, TimeAt(shards_.end()));
   }
@@ -422,7 +425,7 @@ void TrafficRun::AddWaiting() {
   for (std::uint32_t i = 0; i < traffic_.flows.size(); ++i) {
     const TrafficFlow& flow = traffic_.flows[i];
     const FlowRecord& record = report_.flows[i];
-    if (record.acknowledged != FlowRecord::kNot || record.failed != FlowRecord::kNot) continue;
+    if (!IsUndelivered(record)) continue;
     if (++found > kMost) continue;
     std::string why;
     if (record.posted != FlowRecord::kNot) {
