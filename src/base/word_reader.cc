@@ -37,7 +37,11 @@ bool WordReader::Next() {
     text_.resize(kLongestLine);
     stream_.getline(text_.data(), kLongestLine);
     const auto read = static_cast<std::size_t>(stream_.gcount());
-    if (stream_.bad() || (read == 0 && stream_.eof())) return false;
+    if (stream_.bad() || (read == 0 && stream_.eof())) {
+      text_.clear();
+      words_.clear();
+      return false;
+    }
     ++line_;
     if (stream_.fail() && !stream_.eof()) {
       LineError(line_, "TL1102", fmt::format("a line longer than {} characters", kLongestLine - 1),

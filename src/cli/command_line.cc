@@ -190,8 +190,10 @@ std::string HelpOf(const CLI::App& app, const std::vector<std::string>& argument
   const auto chosen = app.get_subcommands();
   if (chosen.empty()) return app.help();
   if (chosen.front()->get_name() == "fabric") {
+    auto verb_word = std::ranges::find(arguments, "fabric");
+    if (verb_word != arguments.end()) ++verb_word;
     for (const FabricVerb& verb : FabricVerbs()) {
-      if (std::ranges::find(arguments, verb.name) != arguments.end()) return FabricVerbHelp(verb);
+      if (verb_word != arguments.end() && *verb_word == verb.name) return FabricVerbHelp(verb);
     }
   }
   return chosen.front()->help("trunkline");

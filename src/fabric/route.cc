@@ -113,6 +113,7 @@ void RouteFinder::Keep(DeviceId src, DeviceId dst) {
   if (!tables.OnlyCableInto(src) || !tables.OnlyCableInto(dst) || path_.size() < 2) return;
   if (const std::uint32_t from = tables.destination(src); from != from_) {
     from_ = from;
+    ++era_;
     stems_.resize(tables.network().destination_count());
     stem_hops_.clear();
   }
@@ -123,7 +124,7 @@ void RouteFinder::Keep(DeviceId src, DeviceId dst) {
           .latency = route_.latency - tables.LatencyOf(path_.front(), dst) -
                      tables.LatencyOf(path_.back(), dst),
           .limit = HUGE_VAL,
-          .from = from_};
+          .era = era_};
   for (const Hop& hop : inner) stem.limit = std::min(stem.limit, tables.LimitOf(hop));
   stem_hops_.insert(stem_hops_.end(), inner.begin(), inner.end());
 }
@@ -140,7 +141,7 @@ bool RouteFinder::Join(DeviceId src, DeviceId dst) {
     extends_ = true;
   } else {
     const auto back = tables.OnlyCableInto(src);
-    if (!back || tables.destination(src) != from_ || stems_[to].from != from_) return false;
+    if (!back || tables.destination(src) != from_ || stems_[to].era != era_) return false;
     const LinkId first = router_->fabric().reverse(*back);
     const Stem& stem = stems_[to];
     const auto inner = std::span(stem_hops_).subspan(stem.first_hop, stem.hop_count);

@@ -307,9 +307,10 @@ TEST(RouteFinder, FindsWhatTheRouterFindsInWhateverOrderItIsAsked) {
       const Router router(fabric, {.policy = policy.policy, .wire_bytes = 9, .payload_bytes = 8});
       RouteFinder finder(router);
       const auto hosts = fabric.endpoints();
-      for (std::size_t i = 0; i < 4 * hosts.size() * hosts.size(); ++i) {
-        // Destinations in a row first, then in steps of five.
-        const std::size_t pair = i < 2 * hosts.size() * hosts.size() ? i : 5 * i;
+      const std::size_t pairs = hosts.size() * hosts.size();
+      for (std::size_t i = 0; i < 8 * pairs; ++i) {
+        // Destinations in a row first, then in steps of five, then anyhow.
+        const std::size_t pair = i < 2 * pairs ? i : i < 4 * pairs ? 5 * i : HashCombine(i, spines);
         const DeviceId src = hosts[pair / hosts.size() % hosts.size()];
         const DeviceId dst = hosts[pair % hosts.size()];
         if (src == dst) continue;

@@ -87,7 +87,7 @@ void AddHead(Page& page, const RunResult& result) {
     remark = fmt::format("{}: the figures cover what ran", ToString(result.status));
   }
   page.Fact(result.iteration ? "step time" : "time", Humanize(result.time), remark);
-  if (result.placement_kind != PlacementKind::kPacked) {
+  if (result.placement_kind != PlacementKind::kPacked && !result.jobs) {  // jobs have their own
     page.Fact("placement", ToString(result.placement_kind), FragmentationText(result));
   }
   if (result.bound > Time()) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "scenario/jobs_summary.h"
@@ -51,6 +53,29 @@ const char* NameOf(const Workload& workload) {
   return kNames[workload.index()];
 }
 
+// Traffic computes nothing: its programs keep time by tasks that the timeline takes for
+// computation.
+void CountClockAsOther(JobTimes& times) { times.other += std::exchange(times.compute, Time()); }
+
+// Tasks name their streams and labels by small numbers, and jobs share them: whether there are more
+// of either than these can name, with those of one more job.
+class NameCount {
+ public:
+  [[nodiscard]] bool Exceeded(const TaskGraph& graph) {
+    streams_.insert(graph.streams().begin(), graph.streams().end());
+    for (const TaskLabel& label : graph.labels()) labels_.emplace(label.name, label.phase);
+    return streams_.size() > kMostStreams || labels_.size() + kOfBackground > kMostLabels;
+  }
+
+ private:
+  static constexpr std::size_t kMostStreams = UINT8_MAX + 1;
+  static constexpr std::size_t kMostLabels = UINT16_MAX + 1;
+  static constexpr std::size_t kOfBackground = 2;  // labels (MessageGraph)
+
+  std::set<std::string> streams_ = {"clock", "messages"};  // the background's
+  std::set<std::pair<std::string, Phase>> labels_;
+};
+
 Placement Concatenate(std::span<const PreparedJob> jobs, std::span<const DeviceId> background) {
   std::vector<DeviceId> endpoints;
   for (const PreparedJob& job : jobs) {
@@ -97,9 +122,21 @@ class JobsRun {
   Result<void> Prepare() {
     auto placed = PlaceJobs(scenario_);
     if (!placed) return std::unexpected(placed.error());
+    NameCount names;
     for (std::size_t i = 0; i < scenario_.jobs.size(); ++i) {
       auto job = PrepareJob(scenario_, i, std::move(placed->jobs[i]), result_);
       if (!job) return std::unexpected(job.error());
+      if (names.Exceeded(job->beside())) {
+        auto error =
+            Error("TL1222",
+                  fmt::format("with job '{}' the jobs have more than 256 streams or 65,536 "
+                              "labels of tasks",
+                              scenario_.jobs[i].name),
+                  "fewer different `cpu` numbers in GOAL schedules, or fewer jobs");
+        error.error().front().where = scenario_.jobs[i].where;
+        error.error().front().excerpt = scenario_.jobs[i].excerpt;
+        return error;
+      }
       programs_->jobs.push_back(*std::move(job));
     }
     // One order, whatever the file's, so that the run is the same to the last digit.
@@ -180,12 +217,16 @@ class JobsRun {
       row.start = job.start;
       row.repetitions = job.repetitions;
       row.alone = TimesOf(*timeline, 0, ranks, Time());
-      if (IsTraffic(prepared)) row.alone.fct_s = CompletionTimes(*timeline, prepared.alone(), 0);
+      if (IsTraffic(prepared)) {
+        CountClockAsOther(row.alone);
+        row.alone.fct_s = CompletionTimes(*timeline, prepared.alone(), 0);
+      }
       row.bound = prepared.bound;
       row.fits_memory = prepared.fits_memory;
       result_.fits_memory = result_.fits_memory && prepared.fits_memory;
       TL_CHECK(row.alone.time >= row.bound, "a job beats its lower bound", row.bound.ps());
       longest_ = std::max(longest_, row.start + row.alone.time);
+      latest_start_ = std::max(latest_start_, row.start);
       links_[prepared.index] = std::move(timeline->links);
     }
     jobs_ = std::move(jobs);
@@ -250,8 +291,10 @@ class JobsRun {
   // messages end before them, they run again under twice as long a one. Messages that come later
   // change nothing of what was before.
   Result<void> RunTogether() {
-    Time most = longest_;
+    Time most = longest_ - latest_start_;
     for (int times = 1; times < kMostSlowdown; times *= 2) most = Twice(most);
+    most = std::min(most, kLongestBackground - std::min(latest_start_, kLongestBackground)) +
+           latest_start_;
     for (Time until = Twice(longest_);; until = Twice(until)) {
       if (scenario_.background) {
         if (auto made = MakeBackground(until); !made) return made;
@@ -269,12 +312,19 @@ class JobsRun {
       if (!timeline) return std::unexpected(timeline.error());
       const bool ended = timeline->status == RunStatus::kFinished;
       if (ended && scenario_.background && timeline->end > until) {
-        if (until < most) continue;
+        if (until < std::min(most, kLongestBackground)) continue;
+        if (until == kLongestBackground) {
+          return AtBackground(Error("TL1223",
+                                    fmt::format("background traffic lasts {} at most, and the jobs "
+                                                "end later",
+                                                Humanize(kLongestBackground)),
+                                    "an earlier start, or shorter jobs"));
+        }
         return AtBackground(Error(
             "TL1223",
             fmt::format(
-                "under the background the jobs take more than {}, {} times as long as alone",
-                Humanize(most), kMostSlowdown),
+                "under the background the jobs are not over at {}, {} times as long as alone",
+                Humanize(until), kMostSlowdown),
             "a lower load: the network does not carry this one, and what waits only grows; or "
             "shorter jobs"));
       }
@@ -302,6 +352,7 @@ class JobsRun {
       row.first_rank = RankId{first};
       if (result_.status != RunStatus::kFinished) continue;
       row.together = TimesOf(result_.timeline, first, first + row.ranks, row.start);
+      if (IsTraffic(programs_->jobs[i])) CountClockAsOther(*row.together);
       row.together->fct_s = fct_[programs_->jobs[i].index];
       result_.bound = std::max(result_.bound, row.start + row.bound);
     }
@@ -334,6 +385,7 @@ class JobsRun {
   std::shared_ptr<PacketReport> packets_;
   Diagnostics warnings_;
   Time longest_;  // until all had ended if none saw another
+  Time latest_start_;
 };
 
 }  // namespace

@@ -197,7 +197,7 @@ class RouteFinder {
     std::uint32_t hop_count = 0;
     Time latency;
     double limit = 0;
-    std::uint32_t from = UINT32_MAX;  // place of the source; another: not known
+    std::uint32_t era = 0;  // when it was found; another than now: not known
   };
 
   bool Join(DeviceId src, DeviceId dst);
@@ -207,6 +207,7 @@ class RouteFinder {
   Route route_;
   // From the ends at one place (NetworkPaths::destination) to those at each other.
   std::uint32_t from_ = UINT32_MAX;
+  std::uint32_t era_ = 0;    // counts the places that these were
   std::vector<Stem> stems_;  // by place; empty: not needed so far
   std::vector<Hop> stem_hops_;
   // Of the route found last, where it has a stem.

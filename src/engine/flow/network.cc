@@ -170,6 +170,7 @@ void FlowNetwork::Resume(const Rest& rest, std::span<const FlowHop> hops, FlowRa
 
 std::uint32_t FlowNetwork::Add(std::uint32_t owner, std::span<const FlowHop> path, FlowRate limit,
                                Uint128 work, Time now) {
+  TL_CHECK(!path.empty(), "a flow of no hops", owner);
   now_ = now;
   const std::uint32_t index = BundleOf(path, limit);
   Settle(index);

@@ -74,8 +74,8 @@ class FlowNetwork {
 
   // A flow of `owner` begins to move `bytes` at `now`, `surplus` of it already done (FluidTime).
   // Returns its bundle, which is the same as long as it has flows. REQUIRES: bytes > 0, `limit` is
-  // at most its lone rate, and now is not before any earlier call; as long as it moves, no other
-  // hops stand where its hops do. Call Solve before time moves on.
+  // at most its lone rate, and now is not before any earlier call; `hops` are not empty, and as
+  // long as the flow moves no others stand where they do. Call Solve before time moves on.
   std::uint32_t Start(std::uint32_t owner, std::span<const FlowHop> hops, FlowRate limit,
                       Bytes bytes, Time now, std::uint64_t surplus = 0);
   // When the next active flow ends, as far as rates are solved; Time::Max(): none does.

@@ -469,7 +469,7 @@ std::uint32_t Pattern::IndexOf(Participant source, Participant destination,
   const std::uint32_t others = wanted.destination - (wanted.destination > wanted.source ? 1 : 0);
   const std::uint64_t likely =
       first_outbound[wanted.source] + std::uint64_t{others} * channels + channel;
-  if (complete || (likely < pairs.size() && pairs[likely] == wanted)) {
+  if ((complete && channel < channels) || (likely < pairs.size() && pairs[likely] == wanted)) {
     return static_cast<std::uint32_t>(likely);
   }
   const auto first = pairs.begin() + first_outbound[wanted.source];

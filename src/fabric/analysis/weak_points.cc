@@ -14,7 +14,8 @@ namespace {
 
 std::vector<bool> ThinnestHalves(const BuiltFabric& built) {
   std::vector<bool> side = HalvedInOrder(built.fabric.node_count());
-  if (built.bisection) return side;  // which these halves attain or bound from above
+  // These halves attain what the builder knows, or bound it from above.
+  if (built.bisection && built.bisection->upper > Rate()) return side;
   const auto other = HalvedByMetis(built.fabric);
   if (other && CutCapacity(built.fabric, *other) < CutCapacity(built.fabric, side)) return *other;
   return side;
