@@ -1,3 +1,4 @@
+#include "trunkline/base/random.h"
 #include "trunkline/fabric/route.h"
 
 #include <gtest/gtest.h>
