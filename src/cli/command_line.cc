@@ -58,7 +58,9 @@ void AddRunFlags(CLI::App& app, RunFlags& flags) {
   app.add_option("--out", flags.out, "Write report.html, trace.json and result.json to a folder");
   app.add_flag_callback(
       "--fast-forward",
-      [&flags] { flags.assignments.push_back({"packet.fast_forward=true", "--fast-forward"}); },
+      [&flags] {
+        flags.assignments.push_back({"packet.fast_forward=true", "--fast-forward", true});
+      },
       "Packet engine, traffic: skip what would only repeat, and bound the error");
   app.add_option("--threads", flags.threads, "Worker threads, of the packet engine")
       ->check(CLI::Range(1, 1024));

@@ -9,6 +9,7 @@
 
 #include "fabric/routing/heights.h"
 #include "fabric/routing/torus_order.h"
+#include "trunkline/base/check.h"
 #include "trunkline/base/random.h"
 
 namespace trunkline {
@@ -236,10 +237,13 @@ void Router::Tables::AppendGroups(DeviceId src, DeviceId dst, std::uint64_t hash
   const GroupRoutes::Goal home = groups_->ToSwitch(last);
   const bool detour = via != nullptr && groups_->IsDetour(at, *via, home);
   GroupRoutes::Goal goal = detour ? *via : home;
+  const std::size_t most = path.size() + 2 * groups_->switch_count();
   for (std::uint32_t hop = 1; at != last; ++hop) {
     if (groups_->Reached(at, goal)) goal = home;
     ports.clear();
     groups_->ForEachNext(at, goal, [&](LinkId link) { ports.push_back(link); });
+    TL_CHECK(!ports.empty() && path.size() <= most, "a way between groups that leads nowhere",
+             Index(src), Index(dst));
     path.push_back(ports[Below(HashCombine(hash, hop), ports.size())]);
     at = groups_->switch_of(fabric_.link(path.back()).to);
   }

@@ -159,6 +159,20 @@ class Reader {
   Scenario scenario_;
 };
 
+// Whether the document has the key of a `key.path=value`.
+bool Says(const YamlDocument& document, std::string_view assignment) {
+  const std::string_view path = assignment.substr(0, assignment.find('='));
+  YamlMap at = document.root();
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    const auto value = at.Find(path.substr(begin, end - begin));
+    if (!value || end == path.size()) return value.has_value();
+    if (!value->is_map()) return false;
+    at = *value->AsMap();
+    begin = end + 1;
+  }
+}
+
 }  // namespace
 
 std::size_t ClusterSpec::available() const {
@@ -192,8 +206,12 @@ Result<Scenario> ParseScenario(std::string_view text, const std::string& file,
                                std::span<const Assignment> assignments) {
   auto document = YamlDocument::Parse(text, file, YamlStyle::kOurs);
   if (!document) return std::unexpected(document.error());
-  for (const Assignment& assignment : assignments) {
-    document->Override(assignment.text, assignment.label);
+  for (const bool if_absent : {false, true}) {
+    for (const Assignment& assignment : assignments) {
+      if (assignment.if_absent != if_absent) continue;
+      if (if_absent && Says(*document, assignment.text)) continue;
+      document->Override(assignment.text, assignment.label);
+    }
   }
   return Reader(std::move(*document), file).Read();
 }

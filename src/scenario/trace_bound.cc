@@ -28,7 +28,7 @@ Load LoadOf(const Program& program) {
 
 // Engines share rates as doubles and round each message's end: a billionth covers both.
 Time Least(Bytes bytes, Rate rate) {
-  if (bytes == Bytes()) return {};
+  if (bytes == Bytes() || rate == Rate()) return {};  // the engine says who is cut off
   const Time exact = TransferTime(bytes, rate);
   return exact - Time::Picoseconds(exact.ps() / 1'000'000'000 + 1);
 }

@@ -52,9 +52,12 @@ TrafficResult SummariseFlows(const TrafficWorkload& traffic, std::span<const Flo
 Time TrafficBound(const TrafficWorkload& traffic, std::span<const FlowRecord> records,
                   const RunResult& result) {
   const Fabric& fabric = *result.fabric;
-  // Packets that choose their ways one by one may have faster ones than that of FlowRecord::alone.
+  // Packets that choose their ways one by one may have faster ones than that of FlowRecord::alone,
+  // which as a flow is the slowest of those it is split over.
   const RoutingPolicy policy = result.router->options().policy;
-  const bool one_path = PathChoiceOf(policy) == PathChoice::kFlow || result.engine != "packet";
+  const bool detours = JudgesByQueues(policy) || policy == RoutingPolicy::kValiant;
+  const bool one_path =
+      PathChoiceOf(policy) == PathChoice::kFlow || (result.engine != "packet" && !detours);
   std::vector<Bytes> sent(traffic.ranks);
   std::vector<Bytes> received(traffic.ranks);
   Time bound;
@@ -70,12 +73,13 @@ Time TrafficBound(const TrafficWorkload& traffic, std::span<const FlowRecord> re
       static_cast<double>((result.transport.mtu + result.transport.packet_overhead).count()) /
       static_cast<double>(result.transport.mtu.count());
   for (std::uint32_t r = 0; r < traffic.ranks; ++r) {
-    double rate = 0;
-    for (const LinkId link : fabric.out(result.placement.endpoint(RankId{r}))) {
-      rate += fabric.link(link).rate.bytes_per_second();
+    double rate = 0;  // of payload: buses carry no headers
+    for (const LinkId id : fabric.out(result.placement.endpoint(RankId{r}))) {
+      const Link& link = fabric.link(id);
+      rate += link.rate.bytes_per_second() / (link.kind == LinkKind::kNetwork ? headers : 1);
     }
     const auto most = static_cast<double>(std::max(sent[r], received[r]).count());
-    const double picoseconds = most * headers / rate * 1e12;
+    const double picoseconds = most / rate * 1e12;
     bound = std::max(bound, Time::Picoseconds(static_cast<std::int64_t>(picoseconds)));
   }
   return bound;

@@ -153,6 +153,7 @@ struct Scenario {
 struct Assignment {
   std::string text;
   std::string label;
+  bool if_absent = false;  // leaves alone what the file or another assignment says of the key
 };
 
 // Every problem of the file is reported, with its place: unknown keys, units, ranges, and plans

@@ -84,13 +84,21 @@ Result<RunStatus> TaskRunner::Run() {
     if (!to_withdraw().empty()) return RunStatus::kUnfinished;
     // What is still under way of the awaited, acknowledgements say, belongs to the run.
     const bool only_others_left = awaited_left_ == 0 && awaited_tasks_ < times_.size();
-    if (only_others_left || interpreter_.past_horizon() || !AdvanceClock()) break;
+    const bool others_count = carrier_ == nullptr && NextTime() <= awaited_end_;
+    if (only_others_left && !others_count) break;
+    if (interpreter_.past_horizon() || !AdvanceClock()) break;
   }
   if (interpreter_.past_horizon()) {
     return Error("TL1602", "simulated time passes 100 days",
                  "look for a rate or a size that is off by orders of magnitude");
   }
   return awaited_left_ == 0 ? RunStatus::kFinished : RunStatus::kUnfinished;
+}
+
+// When something happens next, a carrier aside. REQUIRES: nothing can run.
+Time TaskRunner::NextTime() {
+  const Time next_compute = computes_.empty() ? Time::Max() : computes_.top().time;
+  return std::min({next_compute, planned_.next_time(), interpreter_.next_time()});
 }
 
 // Lets the next thing happen; false when nothing is left. REQUIRES: nothing can run.
@@ -351,7 +359,10 @@ void TaskRunner::TakeFinished(const Interpreter::Finished& finished) {
 
 void TaskRunner::End(std::uint32_t rank, std::uint32_t task, Time end) {
   At(rank, task).end = end;
-  if (Awaited(rank)) --awaited_left_;
+  if (Awaited(rank)) {
+    --awaited_left_;
+    awaited_end_ = std::max(awaited_end_, end);
+  }
   Release(rank, shape_of(rank).waiters.for_end_of(task));
   const std::size_t count = shape_of(rank).streams.size();
   for (std::uint32_t stream = 0; stream < count; ++stream) {

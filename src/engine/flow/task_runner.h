@@ -108,6 +108,7 @@ class TaskRunner {
   void LaunchCollective(std::uint32_t rank, std::uint32_t task, Time start);
   void StartPrograms(std::uint32_t member, std::uint32_t task, Time begin);
   void Execute(const std::vector<PlannedCollectives::Starts>& collectives);
+  Time NextTime();
   bool AdvanceClock();
   void TakeFinished(const Interpreter::Finished& finished);
   void End(std::uint32_t rank, std::uint32_t task, Time end);
@@ -149,6 +150,7 @@ class TaskRunner {
   // Tasks of awaited ranks: all, and those that have not ended.
   std::uint64_t awaited_tasks_ = 0;
   std::uint64_t awaited_left_ = 0;
+  Time awaited_end_;  // of those that have ended
 };
 
 }  // namespace trunkline

@@ -140,7 +140,13 @@ std::uint32_t GroupRoutes::Hops(std::uint32_t at, const Goal& goal) const {
 bool GroupRoutes::IsDetour(std::uint32_t at, const Goal& via, const Goal& home) const {
   if (group_[at] == home.group || via.group == group_[at] || via.group == home.group) return false;
   if (!AreJoined(group_[at], via.group) || !AreJoined(via.group, home.group)) return false;
-  return Hops(at, via) < kUnreachable;
+  const std::uint32_t hops = Hops(at, via);
+  if (hops == kUnreachable) return false;
+  if (via.at != kAnySwitch) return Hops(via.at, home) < kUnreachable;
+  // Wherever the way enters the group, which may have fallen apart, it must lead on.
+  return std::ranges::all_of(Gateways(group_[at], via.group), [&](const Gateway& gate) {
+    return Through(at, gate, via) != hops || Hops(gate.to, home) < kUnreachable;
+  });
 }
 
 bool GroupRoutes::Continues(std::uint32_t at, const Link& from, LinkId to) const {
