@@ -140,6 +140,14 @@ Question Parallelism(const RunResult& result) {
                            Grouped(static_cast<double>(result.traffic->statistics.flows)));
     return q;
   }
+  if (result.jobs) {
+    for (const JobResult& job : result.jobs->jobs) {
+      q.answer += fmt::format("{}{} is {} of {} ranks", q.answer.empty() ? "" : "; ", job.name,
+                              job.workload, job.ranks);
+    }
+    q.answer += ". Explain one alone to see what its ranks must send.";
+    return q;
+  }
   if (!result.training) {
     q.answer = fmt::format("{} ranks take part in one collective at a time; nothing computes.",
                            result.placement.rank_count());
@@ -173,6 +181,11 @@ Question Parallelism(const RunResult& result) {
   return q;
 }
 
+// Where no collective has a row of its own.
+const char* NoCollective(const RunResult& result) {
+  return result.jobs ? "Those of each job; explain it alone to see them." : "No collective runs.";
+}
+
 Question Primitives(const RunResult& result) {
   Question q{"Primitives", "What does each rank hold when the communication is over?", "", {}};
   std::vector<Primitive> seen;
@@ -191,7 +204,7 @@ Question Primitives(const RunResult& result) {
          Size(static_cast<double>(usage.count) * static_cast<double>(usage.row.bytes.count()) *
               BusBandwidthFactor(primitive, usage.group_size))});
   }
-  q.answer += q.answer.empty() ? "No collective runs." : ".";
+  q.answer += q.answer.empty() ? NoCollective(result) : ".";
   return q;
 }
 
@@ -248,7 +261,7 @@ Question Algorithms(const RunResult& result) {
                                      Duration(usage.row.bound)),
                          fmt::format("{:.4f}", Ratio(usage.time, bound))});
   }
-  if (q.answer.empty()) q.answer = "No collective runs.";
+  if (q.answer.empty()) q.answer = NoCollective(result);
   return q;
 }
 

@@ -21,7 +21,9 @@ std::string Remedy(const Router& router, bool credits, const DeadlockProof& proo
            "routing: up-down";
   }
   const std::uint32_t wanted = VirtualChannels(router.fabric(), options.policy, options.parameters);
-  if (wanted > proof.lanes) {
+  // An escape needs credits (TL1829).
+  const bool changes = credits || options.policy != RoutingPolicy::kAdaptive;
+  if (wanted > proof.lanes && changes) {
     return fmt::format("routing: {{policy: {}, virtual_channels: true}}, or routing: up-down",
                        ToString(options.policy));
   }
