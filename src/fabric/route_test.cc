@@ -1,4 +1,3 @@
-#include "trunkline/base/random.h"
 #include "trunkline/fabric/route.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "trunkline/base/random.h"
 #include "trunkline/fabric/fabric.h"
 #include "trunkline/fabric/placement.h"
 
