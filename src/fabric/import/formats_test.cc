@@ -396,6 +396,20 @@ TEST(SlurmYaml, JoinsBlocksAndNamesTheTopologiesThatAreNotRead) {
   EXPECT_THAT(imported.built.notes, Contains(HasSubstr("not all")));
 }
 
+TEST(SlurmYaml, RefusesWhatContradictsItself) {
+  const auto problem = [](const std::string& text) {
+    const auto imported = ImportFabric(text, "t.yaml");
+    return imported ? std::string() : Format(imported.error().front());
+  };
+  EXPECT_THAT(problem("- topology: a\n  cluster_default: true\n  flat: true\n- topology: b\n"
+                      "  cluster_default: true\n  flat: true\n"),
+              AllOf(HasSubstr("TL1452"), HasSubstr("t.yaml:4")));
+  EXPECT_THAT(problem("- topology: a\n  tree: {switches: []}\n  block: {blocks: []}\n"),
+              AllOf(HasSubstr("TL1452"), HasSubstr("t.yaml:1")));
+  EXPECT_THAT(problem("- topology: a\n  tree:\n    switches:\n      - {switch: s, nodez: n1}\n"),
+              AllOf(HasSubstr("TL1452"), HasSubstr("t.yaml:4"), HasSubstr("'s' holds nothing")));
+}
+
 TEST(Csv, QuotesMayStandAroundCells) {
   const ImportedFabric imported = Import("\"from\",\"to\"\n\" node1\",\"leaf\"\nnode2 , leaf\n");
   EXPECT_EQ(CountParts(imported.built.fabric).nics, 2U);

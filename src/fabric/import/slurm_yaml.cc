@@ -63,7 +63,12 @@ class Reader {
       bool is_default = false;
       if (!map || !map->Require("topology", name)) return std::nullopt;
       map->Read("cluster_default", is_default);
-      if (is_default && !std::exchange(found, true)) chosen = maps.size();
+      if (is_default && std::exchange(found, true)) {
+        value.Error("TL1452", fmt::format("'{}' is the cluster's default, too", name),
+                    "Slurm takes one topology for it: leave cluster_default to that");
+      } else if (is_default) {
+        chosen = maps.size();
+      }
       maps.emplace_back(std::move(name), *map);
     }
     if (maps.empty()) return std::nullopt;
@@ -74,7 +79,10 @@ class Reader {
   }
 
   void ReadTopology(const YamlMap& topology) {
-    if (const auto tree = topology.Map("tree")) {
+    if (topology.Has("tree") && topology.Has("block")) {
+      topology.Error("TL1452", "a topology of switches and of blocks",
+                     "a topology is one of them: leave `tree:` or `block:` out");
+    } else if (const auto tree = topology.Map("tree")) {
       ReadList(*tree, "switches", "switch", false);
     } else if (const auto block = topology.Map("block")) {
       ReadList(*block, "blocks", "block", true);
@@ -96,6 +104,11 @@ class Reader {
       const auto owner = tree_.Describe(name, blocks, line);
       if (!owner) {
         entry.Adopt(owner.error());
+        continue;
+      }
+      if (!map->Has("nodes") && (blocks || !map->Has("children"))) {
+        entry.Error("TL1452", fmt::format("'{}' holds nothing", name),
+                    blocks ? "a block has `nodes:`" : "a switch has `nodes:` or `children:`");
         continue;
       }
       Attach(*map, "nodes", *owner, true);
