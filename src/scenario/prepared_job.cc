@@ -19,8 +19,6 @@ namespace {
 
 // About 1.2 GB of tasks.
 constexpr std::uint64_t kMostTasks = 20'000'000;
-// Each has queues and a path of its own.
-constexpr std::uint64_t kMostMessages = 1'000'000;
 
 // A graph that another one is made from, which it keeps.
 class KeptGraph final : public DerivedGraph {

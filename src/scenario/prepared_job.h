@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "scenario/choose.h"
@@ -8,6 +9,9 @@
 #include "trunkline/workload/task_graph.h"
 
 namespace trunkline {
+
+// Of a traffic job or the background: each has queues and a path of its own.
+inline constexpr std::uint64_t kMostMessages = 1'000'000;
 
 // A job as engines run it.
 struct PreparedJob {

@@ -26,7 +26,6 @@ namespace trunkline {
 namespace {
 
 constexpr std::size_t kSharedKept = 1'000;
-constexpr std::uint64_t kMostMessages = 1'000'000;
 // Names the draws of background traffic among all users of one seed.
 constexpr std::uint64_t kBackgroundStream = 0x6261636b67726f75;  // "backgrou"
 
