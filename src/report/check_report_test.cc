@@ -7,18 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "report/test_fabrics.h"
+
 namespace trunkline {
 namespace {
 
 using ::testing::HasSubstr;
-
-BuiltFabric Build(const std::string& text) {
-  const auto spec = ParseFabricSpec(text);
-  EXPECT_TRUE(spec.has_value());
-  auto built = BuildFabric(spec.value_or(FabricSpec()));
-  EXPECT_TRUE(built.has_value());
-  return built ? *std::move(built) : BuiltFabric();
-}
 
 TEST(CheckReport, OfAnUnlikeFabricFitsAScreenAndJsonHasAll) {
   const BuiltFabric found = Build("fat-tree:k=4");

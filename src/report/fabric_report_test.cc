@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "report/test_fabrics.h"
 #include "trunkline/fabric/import.h"
 
 namespace trunkline {
@@ -13,14 +14,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-BuiltFabric Build(const std::string& text) {
-  const auto spec = ParseFabricSpec(text);
-  EXPECT_TRUE(spec.has_value());
-  auto built = BuildFabric(spec.value_or(FabricSpec()));
-  EXPECT_TRUE(built.has_value());
-  return built ? *std::move(built) : BuiltFabric();
-}
 
 TEST(FabricReport, JsonHasTheKeysOfTheContract) {
   const BuiltFabric built = Build("rail-optimized:node=dgx-h100,nodes=64");
