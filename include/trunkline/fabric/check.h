@@ -16,7 +16,8 @@ struct FabricFinding {
   enum class Kind : std::uint8_t {
     kMissingDevice,  // `from` is its name in what was expected
     kExtraDevice,
-    kMissingCables,  // between `from` and `to`: `found` where `expected` should be
+    // Between `from`, a device or a server, and `to`: `found` where `expected` should be.
+    kMissingCables,
     kExtraCables,
     kMiscabled,  // a cable from `from` leads to `to`, and should to `instead`
     kSlowCable,  // found_rate in place of expected_rate

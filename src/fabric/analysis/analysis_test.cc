@@ -9,6 +9,7 @@
 
 #include "fabric/analysis/hose_bound.h"
 #include "fabric/builders/testing.h"
+#include "trunkline/fabric/weak_points.h"
 
 namespace trunkline {
 namespace {
@@ -188,6 +189,16 @@ TEST(Bisection, LosesExactlyTheFailedUplink) {
   EXPECT_EQ(bounds.upper, Rate::GigabitsPerSecond(700));
   EXPECT_LE(bounds.lower, bounds.upper);
   EXPECT_GE(bounds.lower, Rate::GigabitsPerSecond(600));
+}
+
+TEST(Bisection, UpperBoundIsTheLeastOfAllCutsThatArePrinted) {
+  for (const char* spec : {"dragonfly:h=2", "dragonfly-plus:h=4", "dragonfly:h=2,g=5",
+                           "dragonfly-plus:h=2,leaves=4,spines=2"}) {
+    const BuiltFabric built = Build(spec);
+    const FabricAnalysis analysis = Analyse(built);
+    EXPECT_LE(analysis.bisection.upper, FindWeakPoints(built).cut.capacity) << spec;
+    EXPECT_LE(analysis.bisection.lower, analysis.bisection.upper) << spec;
+  }
 }
 
 TEST(Bisection, HoseBoundNeverExceedsTheLeastCut) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -39,12 +41,8 @@ std::optional<Rate> WorstHalfByUnit(const Fabric& fabric, const std::vector<std:
 
 Bisection BoundBisection(const Fabric& fabric) {
   if (fabric.node_count() < 2) return {.method = "fewer than two nodes: nothing to halve"};
-  Bisection bisection{.upper = CutCapacity(fabric, HalvedInOrder(fabric.node_count())),
-                      .method = "upper: nodes halved in order"};
-  if (const auto side = HalvedByMetis(fabric)) {
-    bisection.upper = std::min(bisection.upper, CutCapacity(fabric, *side));
-    bisection.method += " and by METIS, cut by max-flow";
-  }
+  const Halving thinnest = ThinnestHalving(fabric);
+  Bisection bisection{.upper = thinnest.cut, .method = "upper: nodes halved " + thinnest.how};
   if (const auto lower = HoseBound(fabric)) {
     bisection.lower = std::min(*lower, bisection.upper);
     bisection.method += "; lower: hose model over evenly split minimal paths";
@@ -57,14 +55,23 @@ Bisection BoundBisection(const Fabric& fabric) {
 
 namespace {
 
-// The builder's formula, or what it knows of the lower bound with what is found of the upper one.
+// The builder's formula, and where its bounds do not meet, better ones that are found.
 Bisection BisectionOf(const BuiltFabric& built) {
-  if (built.bisection && built.bisection->upper > Rate()) return *built.bisection;
-  Bisection found = BoundBisection(built.fabric);
-  if (!built.bisection || built.bisection->lower <= found.lower) return found;
-  found.lower = std::min(built.bisection->lower, found.upper);
-  found.method = "upper: halves in order and by METIS, cut by max-flow; " + built.bisection->method;
-  return found;
+  if (!built.bisection) return BoundBisection(built.fabric);
+  const Bisection& known = *built.bisection;
+  if (known.lower == known.upper) return known;
+  if (known.upper == Rate()) {  // known from below only
+    Bisection found = BoundBisection(built.fabric);
+    if (known.lower <= found.lower) return found;
+    found.lower = std::min(known.lower, found.upper);
+    found.method = "upper: halves in order and by METIS, cut by max-flow; " + known.method;
+    return found;
+  }
+  const Halving thinnest = ThinnestHalving(built.fabric);
+  if (known.upper <= thinnest.cut) return known;
+  return {.lower = std::min(known.lower, thinnest.cut),
+          .upper = thinnest.cut,
+          .method = fmt::format("{}; less, nodes halved {}", known.method, thinnest.how)};
 }
 
 }  // namespace

@@ -1,17 +1,16 @@
 #include "fabric/analysis/halves.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "fabric/analysis/metis_graph.h"
+#include "trunkline/fabric/analysis.h"
 
 namespace trunkline {
+namespace {
 
-std::vector<bool> HalvedInOrder(std::uint32_t nodes) {
-  std::vector<bool> side(nodes, false);
-  std::fill_n(side.begin(), nodes / 2, true);
-  return side;
-}
-
+// Nothing when METIS fails, as it may on graphs without edges.
 std::optional<std::vector<bool>> HalvedByMetis(const Fabric& fabric) {
   MetisGraph graph = MakeMetisGraph(fabric);
   for (std::size_t v = fabric.node_count(); v < graph.weight.size(); ++v) graph.weight[v] = 0;
@@ -27,6 +26,28 @@ std::optional<std::vector<bool>> HalvedByMetis(const Fabric& fabric) {
     excess += excess > 0 ? -1 : 1;
   }
   return side;
+}
+
+}  // namespace
+
+std::vector<bool> HalvedInOrder(std::uint32_t nodes) {
+  std::vector<bool> side(nodes, false);
+  std::fill_n(side.begin(), nodes / 2, true);
+  return side;
+}
+
+Halving ThinnestHalving(const Fabric& fabric) {
+  Halving thinnest{
+      .side = HalvedInOrder(fabric.node_count()), .cut = {}, .how = "in order, cut by max-flow"};
+  thinnest.cut = CutCapacity(fabric, thinnest.side);
+  if (auto side = HalvedByMetis(fabric)) {
+    thinnest.how = "in order and by METIS, cut by max-flow";
+    if (const Rate cut = CutCapacity(fabric, *side); cut < thinnest.cut) {
+      thinnest.cut = cut;
+      thinnest.side = *std::move(side);
+    }
+  }
+  return thinnest;
 }
 
 }  // namespace trunkline

@@ -1,15 +1,20 @@
 #pragma once
 
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "trunkline/fabric/fabric.h"
 
-// Ways of halving the nodes, by node: which side it is on.
 namespace trunkline {
 
+struct Halving {
+  std::vector<bool> side;  // by node
+  Rate cut;                // exactly, by max-flow
+  std::string how;         // what was tried: "in order and by METIS, cut by max-flow"
+};
+
+// That of the halvings tried which cuts least.
+[[nodiscard]] Halving ThinnestHalving(const Fabric& fabric);
 [[nodiscard]] std::vector<bool> HalvedInOrder(std::uint32_t nodes);
-// Nothing when METIS fails, as it may on graphs without edges.
-[[nodiscard]] std::optional<std::vector<bool>> HalvedByMetis(const Fabric& fabric);
 
 }  // namespace trunkline

@@ -13,12 +13,9 @@ namespace trunkline {
 namespace {
 
 std::vector<bool> ThinnestHalves(const BuiltFabric& built) {
-  std::vector<bool> side = HalvedInOrder(built.fabric.node_count());
-  // These halves attain what the builder knows, or bound it from above.
-  if (built.bisection && built.bisection->upper > Rate()) return side;
-  const auto other = HalvedByMetis(built.fabric);
-  if (other && CutCapacity(built.fabric, *other) < CutCapacity(built.fabric, side)) return *other;
-  return side;
+  // These halves attain what the builder knows exactly.
+  const bool exact = built.bisection && built.bisection->lower == built.bisection->upper;
+  return exact ? HalvedInOrder(built.fabric.node_count()) : ThinnestHalving(built.fabric).side;
 }
 
 // Switches that pass anything on, the most loaded first; among equals, in order.

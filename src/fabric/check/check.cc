@@ -55,9 +55,8 @@ class Checker {
     for (const auto& [device, name] : wanted_.missing) {
       check_.findings.push_back({.kind = Kind::kMissingDevice, .from = name});
     }
-    for (const std::string& name : wanted_.missing_ends) {
-      check_.findings.push_back({.kind = Kind::kMissingDevice, .from = "expected " + name});
-    }
+    check_.findings.insert(check_.findings.end(), wanted_.of_servers.begin(),
+                           wanted_.of_servers.end());
     for (DeviceId id : wanted_.extra) {
       check_.findings.push_back({.kind = Kind::kExtraDevice, .from = found_.name(id)});
     }

@@ -195,6 +195,50 @@ TEST(CheckFabric, AServerThatIsAbsentOrTooManyIsNamed) {
   EXPECT_EQ(extra.findings[0].kind, Kind::kExtraDevice);
 }
 
+// A rail-optimised fabric of 16 servers, without the cables of some NICs.
+Fabric WithoutNics(const std::vector<const char*>& nics, bool own_names) {
+  const Fabric fabric = Build("rail-optimized:node=dgx-h100,nodes=16,radix=32");
+  std::vector<DeviceId> lost;
+  for (const char* nic : nics) lost.push_back(fabric.Find(nic)[0]);
+  FabricBuilder builder;
+  builder.CopyDevices(fabric);
+  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+    const Device& device = fabric.device(DeviceId(i));
+    if (!own_names || device.kind != DeviceKind::kNic) continue;
+    const char row = static_cast<char>('a' + device.node);
+    builder.SetName(DeviceId(i),
+                    std::string("dgx-") + row + "/mlx5_" + std::to_string(device.local));
+  }
+  for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
+    const Link& link = fabric.link(LinkId(i));
+    if (link.kind == LinkKind::kNetwork && std::ranges::find(lost, link.from) != lost.end())
+      continue;
+    builder.AddCable(link.from, link.to, link.rate, link.latency, link.kind);
+  }
+  return std::move(builder).Build();
+}
+
+TEST(CheckFabric, AServerThatLacksANicIsNamedBesideLikeOnes) {
+  const Fabric expected = Build("rail-optimized:node=dgx-h100,nodes=16,radix=32");
+  // By its own name where both fabrics use the same names, …
+  EXPECT_EQ(All(CheckFabric(WithoutNics({"nic:5/3"}, false), {}, &expected)),
+            "expected nic:5/3 is missing\n");
+  // … else by that of its server and the leaf.
+  EXPECT_EQ(All(CheckFabric(WithoutNics({"nic:5/3"}, true), {}, &expected)),
+            "dgx-f misses 1 of 1 cables to leaf-3\n");
+}
+
+TEST(CheckFabric, RegularityNamesTheServerThatLacksANic) {
+  EXPECT_EQ(All(CheckFabric(WithoutNics({"nic:5/3", "nic:9/0"}, true), {}, nullptr)),
+            "dgx-f misses 1 of 1 cables to leaf-3\ndgx-j misses 1 of 1 cables to leaf-0\n");
+}
+
+TEST(CheckFabric, AServerWithHalfOfTheUsualNicsIsOfAnotherKind) {
+  EXPECT_EQ(All(CheckFabric(WithoutNics({"nic:5/0", "nic:5/1", "nic:5/2", "nic:5/3"}, true), {},
+                            nullptr)),
+            "");
+}
+
 // A rail-optimised fabric of 16 servers where the NICs `a` and `b` of one server are exchanged.
 Fabric WithSwappedNics(const char* a, const char* b) {
   const Fabric fabric = Build("rail-optimized:node=dgx-h100,nodes=16,radix=32");

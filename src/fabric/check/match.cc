@@ -10,158 +10,43 @@
 #include <unordered_map>
 #include <utility>
 
+#include "fabric/check/namesakes.h"
+#include "fabric/check/servers.h"
+#include "fabric/check/side.h"
 #include "fabric/check/wanted.h"
 #include "trunkline/base/random.h"
 
 namespace trunkline {
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
 // Sharing servers says more about which leaves belong together than the cables to spines do, which
 // all leaves have alike; and so does sharing cores about spines. Ours, published nowhere: more than
 // the agreements, of at most 1 each, of all but the largest trunks.
 constexpr double kSharedWeight = 8;
 
-bool IsEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceKind::kHost; }
-
-// One of the two fabrics, seen as its switches and what ties them.
-struct Side {
-  explicit Side(const Fabric& of);
-
-  struct Tie {
-    std::uint32_t to = 0;
-    double cables = 0;
-    double shared = 0;  // servers on both leaves, or switches above both spines
-  };
-
-  const Fabric& fabric;
-  std::vector<DeviceId> switches;
-  std::vector<std::uint32_t> index;  // of devices among `switches`, or kNone
-  std::vector<std::vector<Tie>> ties;
-  std::vector<std::size_t> ends;       // cables to ends, by switch
-  std::vector<std::uint64_t> colours;  // of a switch and its surroundings, two steps deep
-  // By server: its ends, and each end's leaves.
-  std::vector<std::vector<DeviceId>> servers;
-  std::map<DeviceId, std::vector<DeviceId>> leaves;
-
- private:
-  using TieMaps = std::vector<std::map<std::uint32_t, Tie>>;  // by switch, by the other
-
-  void FollowCables(TieMaps& tie);
-  void ShareServers(TieMaps& tie) const;
-  void ShareSwitchesAbove(TieMaps& tie) const;
-  static void AddShared(const std::vector<std::uint32_t>& sharers, TieMaps& tie);
-  void Colour();
-};
-
-Side::Side(const Fabric& of) : fabric(of), index(of.device_count(), kNone) {
-  for (std::size_t i = 0; i < of.device_count(); ++i) {
-    if (of.device(DeviceId(i)).kind != DeviceKind::kSwitch) continue;
-    index[i] = static_cast<std::uint32_t>(switches.size());
-    switches.push_back(DeviceId(i));
-  }
-  ends.resize(switches.size());
-  servers.resize(of.node_count());
-  TieMaps tie(switches.size());
-  FollowCables(tie);
-  ShareServers(tie);
-  ShareSwitchesAbove(tie);
-  ties.resize(switches.size());
-  for (std::uint32_t s = 0; s < switches.size(); ++s) {
-    for (auto& [to, one] : tie[s]) {
-      one.to = to;
-      ties[s].push_back(one);
-    }
-  }
-  Colour();
-}
-
-void Side::FollowCables(TieMaps& tie) {
-  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
-    const auto id = static_cast<DeviceId>(i);
-    const Device& device = fabric.device(id);
-    const bool is_switch = device.kind == DeviceKind::kSwitch;
-    if (!IsEnd(device.kind) && !is_switch) continue;
-    for (LinkId link : fabric.out(id)) {
-      const std::uint32_t to = index[Index(fabric.link(link).to)];
-      if (to == kNone || fabric.link(link).kind != LinkKind::kNetwork) continue;
-      if (is_switch) {
-        ++tie[index[i]][to].cables;
-      } else {
-        ++ends[to];
-        leaves[id].push_back(fabric.link(link).to);
-      }
-    }
-    if (!is_switch && leaves.contains(id)) servers[device.node].push_back(id);
-  }
-}
-
-void Side::ShareServers(TieMaps& tie) const {
-  for (const auto& server : servers) {
-    std::set<std::uint32_t> at;
-    for (DeviceId end : server) {
-      for (DeviceId leaf : leaves.at(end)) at.insert(index[Index(leaf)]);
-    }
-    AddShared(std::vector(at.begin(), at.end()), tie);
-  }
-}
-
-void Side::ShareSwitchesAbove(TieMaps& tie) const {
-  for (std::uint32_t s = 0; s < switches.size(); ++s) {
-    std::vector<std::uint32_t> below;
-    for (const auto& [to, one] : tie[s]) {
-      const std::uint8_t tier = fabric.device(switches[to]).tier;
-      if (one.cables > 0 && tier > 1 && tier < fabric.device(switches[s]).tier) below.push_back(to);
-    }
-    AddShared(below, tie);
-  }
-}
-
-void Side::AddShared(const std::vector<std::uint32_t>& sharers, TieMaps& tie) {
-  for (std::uint32_t a : sharers) {
-    for (std::uint32_t b : sharers) {
-      if (a != b) ++tie[a][b].shared;
-    }
-  }
-}
-
-void Side::Colour() {
-  for (std::uint32_t s = 0; s < switches.size(); ++s) {
-    colours.push_back((std::uint64_t{ends[s]} << 8) | fabric.device(switches[s]).tier);
-  }
-  for (int round = 0; round < 2; ++round) {
-    std::vector<std::uint64_t> next(switches.size());
-    for (std::uint32_t s = 0; s < switches.size(); ++s) {
-      std::uint64_t sum = 0;  // of a multiset, in no order
-      for (const Tie& one : ties[s]) {
-        sum += HashCombine(colours[one.to], static_cast<std::uint64_t>(one.cables));
-      }
-      next[s] = HashCombine(colours[s], sum);
-    }
-    colours = std::move(next);
-  }
-}
-
-// Matches the switches of two fabrics: from one pair on, those that most of what is matched already
-// ties to.
+// Matches the switches of two fabrics: those of the same name, where names can be trusted; then,
+// from one pair on, those that most of what is matched already ties to.
 class Matcher {
  public:
-  Matcher(const Side& found, const Side& expected)
+  Matcher(const Side& found, const Side& expected, const Namesakes& namesakes)
       : found_(found),
         expected_(expected),
-        to_expected_(found.switches.size(), kNone),
-        to_found_(expected.switches.size(), kNone) {
+        to_expected_(found.switches.size(), kNoSwitch),
+        to_found_(expected.switches.size(), kNoSwitch) {
     IndexExpected();
+    for (std::uint32_t e = 0; e < expected.switches.size(); ++e) {
+      if (const auto same = namesakes.Of(expected.switches[e])) Join(found.index[Index(*same)], e);
+    }
   }
 
   std::vector<std::uint32_t> Match() {
-    while (Seed()) {
+    do {
       while (!queue_.empty()) {
         const Candidate best = queue_.top();
         queue_.pop();
         if (Free(best.found, best.expected)) Join(best.found, best.expected);
       }
-    }
+    } while (Seed());
     return to_found_;
   }
 
@@ -181,7 +66,7 @@ class Matcher {
   };
 
   [[nodiscard]] bool Free(std::uint32_t f, std::uint32_t e) const {
-    return to_expected_[f] == kNone && to_found_[e] == kNone;
+    return to_expected_[f] == kNoSwitch && to_found_[e] == kNoSwitch;
   }
   [[nodiscard]] int TierOf(std::uint32_t f) const {
     return found_.fabric.device(found_.switches[f]).tier;
@@ -205,9 +90,9 @@ class Matcher {
   bool Seed() {
     std::optional<Candidate> best;
     for (std::uint32_t f = 0; f < to_expected_.size(); ++f) {
-      if (to_expected_[f] != kNone) continue;
+      if (to_expected_[f] != kNoSwitch) continue;
       const std::uint32_t e = MostAlike(f);
-      if (e == kNone) continue;
+      if (e == kNoSwitch) continue;
       const Candidate candidate{TierOf(f), 0, Likeness(f, e), f, e};
       if (!best || *best < candidate) best = candidate;
       if (best->likeness >= kEqual) break;
@@ -223,21 +108,21 @@ class Matcher {
     const auto tier = static_cast<std::uint64_t>(TierOf(f));
     const std::string name = found_.fabric.name(found_.switches[f]);
     const auto namesake = by_name_.find(name);
-    const std::uint32_t e = namesake == by_name_.end() ? kNone : namesake->second;
-    const bool named = e != kNone && to_found_[e] == kNone && SameTier(f, e);
+    const std::uint32_t e = namesake == by_name_.end() ? kNoSwitch : namesake->second;
+    const bool named = e != kNoSwitch && to_found_[e] == kNoSwitch && SameTier(f, e);
     const std::uint64_t ends = found_.ends[f];
     const std::uint64_t ties = found_.ties[f].size();
     if (named && found_.colours[f] == expected_.colours[e]) return e;
-    if (const auto like = FirstFree(KeyOf(kOfColour, tier, found_.colours[f])); like != kNone) {
+    if (const auto like = FirstFree(KeyOf(kOfColour, tier, found_.colours[f])); like != kNoSwitch) {
       return like;
     }
     if (named) return e;
     for (const std::uint64_t key :
          {KeyOf(kOfEndsAndTies, tier, HashCombine(ends, ties)), KeyOf(kOfEnds, tier, ends),
           KeyOf(kOfTies, tier, ties), KeyOf(kOfTier, tier, 0)}) {
-      if (const std::uint32_t like = FirstFree(key); like != kNone) return like;
+      if (const std::uint32_t like = FirstFree(key); like != kNoSwitch) return like;
     }
-    return kNone;
+    return kNoSwitch;
   }
 
   static std::uint64_t KeyOf(std::uint64_t kind, std::uint64_t tier, std::uint64_t value) {
@@ -264,11 +149,11 @@ class Matcher {
   // What was matched once is never free again.
   std::uint32_t FirstFree(std::uint64_t key) {
     const auto list = free_.find(key);
-    if (list == free_.end()) return kNone;
-    while (!list->second.empty() && to_found_[list->second.back()] != kNone) {
+    if (list == free_.end()) return kNoSwitch;
+    while (!list->second.empty() && to_found_[list->second.back()] != kNoSwitch) {
       list->second.pop_back();
     }
-    return list->second.empty() ? kNone : list->second.back();
+    return list->second.empty() ? kNoSwitch : list->second.back();
   }
 
   void Join(std::uint32_t f, std::uint32_t e) {
@@ -278,9 +163,9 @@ class Matcher {
       return std::max(a, b) > 0 ? std::min(a, b) / std::max(a, b) : 0;
     };
     for (const Side::Tie& x : found_.ties[f]) {
-      if (to_expected_[x.to] != kNone) continue;
+      if (to_expected_[x.to] != kNoSwitch) continue;
       for (const Side::Tie& y : expected_.ties[e]) {
-        if (to_found_[y.to] != kNone || !SameTier(x.to, y.to)) continue;
+        if (to_found_[y.to] != kNoSwitch || !SameTier(x.to, y.to)) continue;
         double& score = scores_[(std::uint64_t{x.to} << 32) | y.to];
         score += agreement(x.cables, y.cables) + kSharedWeight * agreement(x.shared, y.shared);
         queue_.push({TierOf(x.to), score, Likeness(x.to, y.to), x.to, y.to});
@@ -303,11 +188,15 @@ class Matcher {
 // Cables of the expected fabric between the ids of the one found.
 class Translation {
  public:
-  Translation(const Side& found, const Side& expected, std::vector<std::uint32_t> to_found)
-      : found_(found), expected_(expected), device_(expected.fabric.device_count()) {
+  Translation(const Side& found, const Side& expected, const Namesakes& namesakes,
+              const std::vector<std::uint32_t>& to_found)
+      : found_(found),
+        expected_(expected),
+        namesakes_(namesakes),
+        device_(expected.fabric.device_count()) {
     for (std::size_t e = 0; e < to_found.size(); ++e) {
       const DeviceId id = expected.switches[e];
-      if (to_found[e] != kNone) {
+      if (to_found[e] != kNoSwitch) {
         device_[Index(id)] = found.switches[to_found[e]];
         matched_.insert(found.switches[to_found[e]]);
       } else {
@@ -361,15 +250,21 @@ class Translation {
     return place;
   }
 
-  // Servers on the same leaves are the same; of the others, those that share most.
+  // Servers of the same name are the same, where names can be trusted; then those on the same
+  // leaves; of the others, those that share most.
   void MatchServers() {
+    std::vector<bool> found_done(found_.servers.size());
+    std::vector<bool> expected_done(expected_.servers.size());
+    if (namesakes_.trusted()) MatchNamedServers(found_done, expected_done);
     std::map<Place, std::vector<std::size_t>> at;
     for (std::size_t s = 0; s < found_.servers.size(); ++s) {
-      if (!found_.servers[s].empty()) at[PlaceOf(found_, s, false)].push_back(s);
+      if (!found_.servers[s].empty() && !found_done[s]) {
+        at[PlaceOf(found_, s, false)].push_back(s);
+      }
     }
     std::vector<std::size_t> unmatched;
     for (std::size_t s = 0; s < expected_.servers.size(); ++s) {
-      if (expected_.servers[s].empty()) continue;
+      if (expected_.servers[s].empty() || expected_done[s]) continue;
       const auto same = at.find(PlaceOf(expected_, s, true));
       if (same == at.end() || same->second.empty()) {
         unmatched.push_back(s);
@@ -388,6 +283,22 @@ class Translation {
     }
   }
 
+  void MatchNamedServers(std::vector<bool>& found_done, std::vector<bool>& expected_done) {
+    std::unordered_map<std::string, std::size_t> known;
+    for (std::size_t s = 0; s < found_.servers.size(); ++s) {
+      if (found_.servers[s].empty()) continue;
+      known.emplace(ServerName(found_.fabric, found_.servers[s].front()), s);
+    }
+    for (std::size_t s = 0; s < expected_.servers.size(); ++s) {
+      if (expected_.servers[s].empty()) continue;
+      const auto same = known.find(ServerName(expected_.fabric, expected_.servers[s].front()));
+      if (same == known.end() || found_done[same->second]) continue;
+      MatchEnds(same->second, s);
+      found_done[same->second] = true;
+      expected_done[s] = true;
+    }
+  }
+
   void MatchNearest(std::size_t server, std::vector<std::pair<Place, std::size_t>>& left) {
     const Place place = PlaceOf(expected_, server, true);
     std::size_t most = 0;
@@ -402,7 +313,7 @@ class Translation {
     }
     if (best == left.end()) {
       for (DeviceId end : expected_.servers[server]) {
-        wanted_.missing_ends.push_back(expected_.fabric.name(end));
+        MissEnd(end);
       }
       return;
     }
@@ -410,35 +321,57 @@ class Translation {
     left.erase(best);
   }
 
-  // Ends on the same leaves, then the others in their order.
+  // Ends of the same name, on the same leaves, then the others in their order.
   void MatchEnds(std::size_t found_server, std::size_t expected_server) {
     std::vector<DeviceId> free = found_.servers[found_server];
-    std::vector<DeviceId> later;
-    for (DeviceId end : expected_.servers[expected_server]) {
-      std::vector<DeviceId> wanted;
-      for (DeviceId leaf : expected_.leaves.at(end)) wanted.push_back(*device_[Index(leaf)]);
-      const auto same =
-          std::ranges::find_if(free, [&](DeviceId id) { return found_.leaves.at(id) == wanted; });
-      if (same == free.end()) {
-        later.push_back(end);
-      } else {
+    const DeviceId first = free.front();
+    std::vector<DeviceId> left = expected_.servers[expected_server];
+    const auto match = [&](auto&& alike) {
+      std::erase_if(left, [&](DeviceId end) {
+        const auto same = std::ranges::find_if(free, [&](DeviceId id) { return alike(id, end); });
+        if (same == free.end()) return false;
         device_[Index(end)] = *same;
         free.erase(same);
-      }
-    }
-    for (DeviceId end : later) {
-      if (free.empty()) {
-        wanted_.missing_ends.push_back(expected_.fabric.name(end));
-      } else {
-        device_[Index(end)] = free.front();
-        free.erase(free.begin());
-      }
-    }
+        return true;
+      });
+    };
+    match([&](DeviceId id, DeviceId end) { return namesakes_.Of(end) == id; });
+    match([&](DeviceId id, DeviceId end) {
+      return std::ranges::equal(found_.leaves.at(id), LeavesWanted(end));
+    });
+    match([](DeviceId, DeviceId) { return true; });
+    for (DeviceId end : left) MissEndOf(first, end);
     wanted_.extra.insert(wanted_.extra.end(), free.begin(), free.end());
+  }
+
+  [[nodiscard]] std::vector<DeviceId> LeavesWanted(DeviceId end) const {
+    std::vector<DeviceId> leaves;
+    for (DeviceId leaf : expected_.leaves.at(end)) leaves.push_back(*device_[Index(leaf)]);
+    return leaves;
+  }
+
+  void MissEnd(DeviceId end) {
+    wanted_.of_servers.push_back({.kind = FabricFinding::Kind::kMissingDevice,
+                                  .from = "expected " + expected_.fabric.name(end)});
+  }
+
+  // Where the names of what was expected are not those of what was found, the server is told by the
+  // name that it has, and the NIC by its leaves.
+  void MissEndOf(DeviceId found_end, DeviceId end) {
+    if (namesakes_.trusted()) return MissEnd(end);
+    for (DeviceId leaf : LeavesWanted(end)) {
+      if (Index(leaf) >= found_.fabric.device_count()) return MissEnd(end);
+      wanted_.of_servers.push_back({.kind = FabricFinding::Kind::kMissingCables,
+                                    .from = ServerName(found_.fabric, found_end),
+                                    .to = found_.fabric.name(leaf),
+                                    .found = 0,
+                                    .expected = 1});
+    }
   }
 
   const Side& found_;
   const Side& expected_;
+  const Namesakes& namesakes_;
   std::vector<std::optional<DeviceId>> device_;  // of the expected fabric's, in ids of the found
   std::set<DeviceId> matched_;
   WantedFabric wanted_;
@@ -449,10 +382,12 @@ class Translation {
 WantedFabric WantAs(const Fabric& found, const Fabric& expected) {
   const Side found_side(found);
   const Side expected_side(expected);
-  WantedFabric wanted =
-      Translation(found_side, expected_side, Matcher(found_side, expected_side).Match())
-          .Translate();
-  wanted.expectation = "the fabric given, its devices matched with those found by their cables";
+  const Namesakes namesakes(found, expected);
+  const auto switches = Matcher(found_side, expected_side, namesakes).Match();
+  WantedFabric wanted = Translation(found_side, expected_side, namesakes, switches).Translate();
+  wanted.expectation = fmt::format(
+      "the fabric given, its devices matched with those found by their {}",
+      namesakes.trusted() ? "names, those without a namesake by their cables" : "cables");
   return wanted;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "fabric/check/servers.h"
 #include "fabric/check/wanted.h"
 #include "fabric/tier_name.h"
 
@@ -71,6 +72,7 @@ class Regularity {
       wanted.expectation = "the regularity of the fabric itself: no switch leads up, so only rates";
     }
     WantUsualRates(wanted);
+    wanted.of_servers = FindShortServers(fabric_);
     return wanted;
   }
 

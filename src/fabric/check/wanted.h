@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "trunkline/fabric/check.h"
 #include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
@@ -24,7 +25,7 @@ using DevicePair = std::pair<DeviceId, DeviceId>;
 struct WantedFabric {
   std::map<DevicePair, WantedCables> cables;
   std::vector<std::pair<Device, std::string>> missing;  // switches, with their names
-  std::vector<std::string> missing_ends;
+  std::vector<FabricFinding> of_servers;                // what they lack
   std::vector<DeviceId> extra;
   std::string expectation;
 };

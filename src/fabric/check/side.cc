@@ -1,0 +1,102 @@
+#include "fabric/check/side.h"
+
+#include <set>
+
+#include "trunkline/base/random.h"
+
+namespace trunkline {
+namespace {
+
+bool IsEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceKind::kHost; }
+
+}  // namespace
+
+Side::Side(const Fabric& of) : fabric(of), index(of.device_count(), kNoSwitch) {
+  for (std::size_t i = 0; i < of.device_count(); ++i) {
+    if (of.device(DeviceId(i)).kind != DeviceKind::kSwitch) continue;
+    index[i] = static_cast<std::uint32_t>(switches.size());
+    switches.push_back(DeviceId(i));
+  }
+  ends.resize(switches.size());
+  servers.resize(of.node_count());
+  TieMaps tie(switches.size());
+  FollowCables(tie);
+  ShareServers(tie);
+  ShareSwitchesAbove(tie);
+  ties.resize(switches.size());
+  for (std::uint32_t s = 0; s < switches.size(); ++s) {
+    for (auto& [to, one] : tie[s]) {
+      one.to = to;
+      ties[s].push_back(one);
+    }
+  }
+  Colour();
+}
+
+void Side::FollowCables(TieMaps& tie) {
+  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+    const auto id = static_cast<DeviceId>(i);
+    const Device& device = fabric.device(id);
+    const bool is_switch = device.kind == DeviceKind::kSwitch;
+    if (!IsEnd(device.kind) && !is_switch) continue;
+    for (LinkId link : fabric.out(id)) {
+      const std::uint32_t to = index[Index(fabric.link(link).to)];
+      if (to == kNoSwitch || fabric.link(link).kind != LinkKind::kNetwork) continue;
+      if (is_switch) {
+        ++tie[index[i]][to].cables;
+      } else {
+        ++ends[to];
+        leaves[id].push_back(fabric.link(link).to);
+      }
+    }
+    if (!is_switch && leaves.contains(id)) servers[device.node].push_back(id);
+  }
+}
+
+void Side::ShareServers(TieMaps& tie) const {
+  for (const auto& server : servers) {
+    std::set<std::uint32_t> at;
+    for (DeviceId end : server) {
+      for (DeviceId leaf : leaves.at(end)) at.insert(index[Index(leaf)]);
+    }
+    AddShared(std::vector(at.begin(), at.end()), tie);
+  }
+}
+
+void Side::ShareSwitchesAbove(TieMaps& tie) const {
+  for (std::uint32_t s = 0; s < switches.size(); ++s) {
+    std::vector<std::uint32_t> below;
+    for (const auto& [to, one] : tie[s]) {
+      const std::uint8_t tier = fabric.device(switches[to]).tier;
+      if (one.cables > 0 && tier > 1 && tier < fabric.device(switches[s]).tier) below.push_back(to);
+    }
+    AddShared(below, tie);
+  }
+}
+
+void Side::AddShared(const std::vector<std::uint32_t>& sharers, TieMaps& tie) {
+  for (std::uint32_t a : sharers) {
+    for (std::uint32_t b : sharers) {
+      if (a != b) ++tie[a][b].shared;
+    }
+  }
+}
+
+void Side::Colour() {
+  for (std::uint32_t s = 0; s < switches.size(); ++s) {
+    colours.push_back((std::uint64_t{ends[s]} << 8) | fabric.device(switches[s]).tier);
+  }
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::uint64_t> next(switches.size());
+    for (std::uint32_t s = 0; s < switches.size(); ++s) {
+      std::uint64_t sum = 0;  // of a multiset, in no order
+      for (const Tie& one : ties[s]) {
+        sum += HashCombine(colours[one.to], static_cast<std::uint64_t>(one.cables));
+      }
+      next[s] = HashCombine(colours[s], sum);
+    }
+    colours = std::move(next);
+  }
+}
+
+}  // namespace trunkline
