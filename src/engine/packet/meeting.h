@@ -6,13 +6,13 @@
 
 namespace trunkline {
 
-// A barrier for threads that meet every few hundred microseconds: they spin, because to sleep and
-// be woken would cost a good part of that. Only who waits long, or where threads are more than
-// cores, sleeps.
+// A barrier for threads that meet every few dozen microseconds: they spin, because to sleep and be
+// woken would cost as much. Who has waited longer than others can have been late lets them have the
+// core, and who waits long, or where threads are more than cores, sleeps.
 class Meeting {
  public:
   explicit Meeting(std::uint32_t count)
-      : count_(count), spins_(count <= std::thread::hardware_concurrency() ? 20'000 : 0) {}
+      : count_(count), alone_(count <= std::thread::hardware_concurrency()) {}
 
   // Returns when all `count` threads have come.
   void Wait() {
@@ -23,15 +23,28 @@ class Meeting {
       round_.notify_all();
       return;
     }
-    for (int spin = 0; spin < spins_; ++spin) {
+    constexpr int kPauses = 1'000;  // of some 60 cycles
+    constexpr int kYields = 500;
+    for (int i = 0; alone_ && i < kPauses + kYields; ++i) {
       if (round_.load(std::memory_order_acquire) != round) return;
+      if (i < kPauses) {
+        Pause();
+      } else {
+        std::this_thread::yield();
+      }
     }
     round_.wait(round, std::memory_order_acquire);
   }
 
  private:
+  static void Pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+
   std::uint32_t count_;
-  int spins_;
+  bool alone_;  // each may have a core
   alignas(64) std::atomic<std::uint32_t> arrived_ = 0;
   alignas(64) std::atomic<std::uint32_t> round_ = 0;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -9,21 +10,27 @@
 namespace trunkline {
 
 // What leaves a shard for another during a window.
-struct Outbox {
-  struct Crossing {
-    std::int64_t time = 0;
-    std::uint32_t link = 0;
-    Packet packet;
-  };
+struct alignas(64) Outbox {
   struct Return {
     std::int64_t time = 0;
     std::uint32_t link = 0;
     std::uint32_t bytes = 0;
     std::uint8_t traffic_class = 0;
   };
-  std::vector<Crossing> packets;
+  std::vector<Packet> packets;  // each with its link as `ingress`; it arrives when it is ready …
+  std::vector<std::int64_t> heads;   // … or, where packets cut through, at this time
   std::vector<Telemetry> telemetry;  // of the packets, when the policy needs it
   std::vector<Return> credits;
+  std::int64_t first = kNever;  // when the first of all of it comes
+
+  void Note(std::int64_t time) { first = std::min(first, time); }
+  void Clear() {
+    packets.clear();
+    heads.clear();
+    telemetry.clear();
+    credits.clear();
+    first = kNever;
+  }
 };
 
 }  // namespace trunkline

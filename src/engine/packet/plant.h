@@ -61,7 +61,8 @@ struct alignas(64) Port {
   std::int64_t wake = kNever;   // when its kPortDone is due
   std::int64_t wire_bytes = 0;
   std::uint64_t packets = 0;
-  std::uint32_t byte_time = 0;  // ps a byte takes; 0: not a whole number, see PortDetails::wire
+  std::uint16_t byte_time = 0;  // ps a byte takes; 0: that does not do, see PortDetails::wire
+  std::uint16_t to_shard = 0;   // Cable::to_shard
   std::uint32_t at_switch = kNoIndex;  // kNoIndex: an endpoint sends …
   std::uint32_t nic = kNoIndex;        // … by this NIC
   Charge held;                         // bytes 0: nothing
@@ -157,7 +158,7 @@ struct Lane {
 };
 
 // The sender's half of a queue pair.
-struct Sender {
+struct alignas(64) Sender {
   enum State : std::uint8_t { kIdle, kRinging, kPaced };
 
   std::uint32_t link = 0;         // the NIC port it sends by
@@ -212,7 +213,7 @@ struct PacketMessage {
 };
 
 // The receiver's half.
-struct Receiver {
+struct alignas(64) Receiver {
   std::uint32_t expected = 0;  // every packet before has arrived
   std::uint32_t received = 0;  // in any order
   std::uint16_t unacknowledged = 0;

@@ -141,21 +141,27 @@ class Shard {
   // This shard is number `id` of `count`. REQUIRES: nothing has happened yet.
   void JoinShards(std::uint16_t id, std::size_t count) {
     id_ = id;
-    outboxes_.resize(count);
+    for (std::vector<Outbox>& side : outboxes_) side.resize(count);
   }
-  // No later than next_time(), and no earlier than a zone may be behind; then the end of what
-  // should be run at once.
+  // No later than the next event here or of what waits in this side's outboxes, and no earlier than
+  // a zone may be behind; then the end of what should be run at once.
   [[nodiscard]] Time NextWindow()
     requires kFused
   {
-    return zoned_ ? Time::Picoseconds(queue_.EarliestWindow()) : next_time();
+    std::int64_t next = zoned_ ? queue_.EarliestWindow() : queue_.next_time();
+    for (const Outbox& outbox : outboxes_[side_]) next = std::min(next, outbox.first);
+    return next == INT64_MAX ? Time::Max() : Time::Picoseconds(next);
   }
   [[nodiscard]] Time EndOfWindow(Time begin) const
     requires kFused
   {
     return zoned_ ? Time::Picoseconds(queue_.EndOfWindow(begin.ps())) : Time::Max();
   }
-  [[nodiscard]] Outbox& outbox(std::size_t shard) { return outboxes_[shard]; }
+  // Outboxes have two sides: while one is filled, others may empty the other.
+  void Fill(std::uint32_t side) { side_ = side; }
+  [[nodiscard]] Outbox& outbox(std::uint32_t side, std::size_t shard) {
+    return outboxes_[side][shard];
+  }
   // Takes what another shard sent here, and empties its outbox.
   void Import(Outbox& from);
 
@@ -195,9 +201,7 @@ class Shard {
 
   // shard_forwarding.h: ports and switches.
   [[gnu::always_inline]] void OnArrival(std::uint32_t link, std::uint32_t id);
-  [[nodiscard]] bool StaysHere(std::uint32_t link) const {
-    return outboxes_.empty() || cables_[link].to_shard == id_;
-  }
+  [[nodiscard]] bool StaysHere(std::uint32_t link) const { return ports_[link].to_shard == id_; }
   void OnPortDone(std::uint32_t link);
   [[gnu::always_inline]] void Enqueue(Port& port, std::uint32_t link, Packet& packet,
                                       std::uint32_t id);
@@ -451,7 +455,8 @@ class Shard {
   const GroupRoutes* groups_;
   const EscapeTable* escape_;
   const std::vector<Destination>* destinations_;
-  std::vector<Outbox> outboxes_;  // by shard; empty when this one is alone
+  std::array<std::vector<Outbox>, 2> outboxes_;  // by side and shard; empty when this one is alone
+  std::uint32_t side_ = 0;                       // that is being filled
   std::vector<Notice> notices_;
   bool stop_ = false;
   const std::uint16_t* zones_;  // by link: Zones::of_link

@@ -228,7 +228,9 @@ void Shard<Queue, kFused>::ReturnCredit(const Packet& packet, std::uint32_t link
   const std::int64_t known = time + cables_[link].latency;
   const std::uint32_t bytes = Credits(packet.wire);
   if (const std::uint16_t sender = cables_[link].from_shard; sender != id_) {
-    outboxes_[sender].credits.push_back({known, link, bytes, packet.ingress_class});
+    Outbox& outbox = outboxes_[side_][sender];
+    outbox.credits.push_back({known, link, bytes, packet.ingress_class});
+    outbox.Note(known);
   } else {
     NoteReturn(link, packet.ingress_class, bytes, known);
   }

@@ -6,31 +6,35 @@ namespace trunkline {
 
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Export(std::uint32_t link, std::uint32_t id, std::int64_t arrival) {
-  Outbox& outbox = outboxes_[cables_[link].to_shard];
-  outbox.packets.push_back({arrival, link, packets_[id]});
+  Outbox& outbox = outboxes_[side_][ports_[link].to_shard];
+  packets_[id].ingress = link;
+  outbox.packets.push_back(packets_[id]);
+  // Another core has read what was written here in an earlier window.
+  __builtin_prefetch(outbox.packets.data() + outbox.packets.size() + 1, 1);
+  if (cut_through_) outbox.heads.push_back(arrival);
   if (!telemetry_.empty()) outbox.telemetry.push_back(telemetry_[id]);
+  outbox.Note(arrival);
   packets_.Give(id);
 }
 
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Import(Outbox& from) {
   for (std::size_t i = 0; i < from.packets.size(); ++i) {
-    const auto& crossing = from.packets[i];
     const std::uint32_t id = packets_.Take();
-    packets_[id] = crossing.packet;
+    Packet& packet = packets_[id];
+    packet = from.packets[i];
     if (!from.telemetry.empty()) {
       if (id >= telemetry_.size()) telemetry_.resize(id + id / 2 + 1);
       telemetry_[id] = from.telemetry[i];
     }
-    queue_.Push(PacketEvent::Make(crossing.time, PacketEventKind::kArrival, crossing.link, id),
-                ZoneTo(crossing.link));
+    const std::int64_t arrival = from.heads.empty() ? packet.ready : from.heads[i];
+    queue_.Push(PacketEvent::Make(arrival, PacketEventKind::kArrival, packet.ingress, id),
+                ZoneTo(packet.ingress));
   }
   for (const auto& credit : from.credits) {
     NoteReturn(credit.link, credit.traffic_class, credit.bytes, credit.time);
   }
-  from.packets.clear();
-  from.telemetry.clear();
-  from.credits.clear();
+  from.Clear();
 }
 
 }  // namespace trunkline

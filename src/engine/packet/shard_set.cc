@@ -1,6 +1,7 @@
 #include "engine/packet/shard_set.h"
 
 #include <algorithm>
+#include <array>
 #include <thread>
 
 #include "engine/packet/counter_list.h"
@@ -34,6 +35,7 @@ ShardSet::ShardSet(Plant& plant, const Fabric& fabric, std::uint32_t threads)
     const Link& link = fabric.link(LinkId(i));
     plant.cables[i].from_shard = parts_[Index(link.from)];
     plant.cables[i].to_shard = parts_[Index(link.to)];
+    plant.ports[i].to_shard = parts_[Index(link.to)];
   }
 }
 
@@ -87,18 +89,29 @@ void ShardSet::RunAlone(Time until, const std::function<bool()>& stop) {
 }
 
 void ShardSet::RunTogether(Time until, const std::function<bool()>& stop) {
-  std::vector<Time> next(count_);
+  // What a shard says as it comes to a meeting. Whoever comes to the next may meet one that still
+  // reads what was said at this, but not one that reads what was said before.
+  struct alignas(64) Word {
+    Time next;
+    bool stop = false;
+  };
+  std::array<std::vector<Word>, 2> words;
+  words.fill(std::vector<Word>(count_));
   Meeting meeting(count_);
-  bool stopped = false;
   const auto work = [&](std::uint32_t self) {
     Kernel& shard = *shards_[self];
     Reading& reading = readings_[self];
     for (std::uint64_t window = 0;; ++window) {
-      next[self] = shard.NextWindow();
-      if (self == 0 && window % kWindowsBetweenLooks == 0) stopped = stop();
+      const std::uint32_t side = window % 2;
+      words[side][self] = {shard.NextWindow(),
+                           self == 0 && window % kWindowsBetweenLooks == 0 && stop()};
       meeting.Wait();
-      const Time begin = *std::ranges::min_element(next);
-      if (stopped || begin >= until) return;
+      for (std::uint32_t other = 0; other < count_; ++other) {
+        if (other != self) shard.Import(shards_[other]->outbox(side, self));
+      }
+      const Time begin = std::ranges::min_element(words[side], {}, &Word::next)->next;
+      if (words[side][0].stop || begin >= until) return;
+      shard.Fill(1 - side);
       Time end =
           std::min(until, begin > Time::Horizon() - lookahead_ ? Time::Max() : begin + lookahead_);
       end = std::min(end, shard.EndOfWindow(begin));
@@ -106,10 +119,6 @@ void ShardSet::RunTogether(Time until, const std::function<bool()>& stop) {
         end = Publish(shard, begin, end, reading, [&] { meeting.Wait(); });
       }
       shard.Run(end, UINT64_MAX);
-      meeting.Wait();
-      for (std::uint32_t other = 0; other < count_; ++other) {
-        if (other != self) shard.Import(shards_[other]->outbox(self));
-      }
     }
   };
   std::vector<std::jthread> threads;

@@ -25,8 +25,9 @@ class WireClock {
   [[nodiscard]] Rate rate() const { return Rate::BitsPerSecond(static_cast<std::int64_t>(rate_)); }
 
   // Picoseconds of a byte where they are whole (and fit); 0 elsewhere.
-  [[nodiscard]] std::uint32_t byte_time() const {
-    return rest_ == 0 && whole_ <= UINT32_MAX ? static_cast<std::uint32_t>(whole_) : 0;
+  [[nodiscard]] std::uint16_t byte_time() const {
+    return rest_ == 0 && whole_ <= UINT16_MAX ? static_cast<std::uint16_t>(whole_)
+                                              : std::uint16_t{0};
   }
 
   // The end of a frame of `bytes` that begins at `now`, when the one before ended at `end`.
