@@ -1,24 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "scenario/reader.h"
+#include "scenario/unread_keys.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/fabric/build.h"
 
 namespace trunkline {
 namespace {
-
-// Of `cluster.fabric.switch` and `cluster.transport`: what only the packet engine reads.
-constexpr std::array kSwitchKeys = {"buffer",       "cut_through", "classes",    "weights",
-                                    "pfc",          "ecn",         "vl",         "trimming",
-                                    "egress_alpha", "queue",       "frame_loss", "rerouting"};
-constexpr std::array kTransportKeys = {"congestion_control", "loss_recovery",  "ack_every",
-                                       "retransmit_timeout", "retry_limit",    "low_timeout",
-                                       "loss_distance",      "path_selection", "queue_pairs",
-                                       "window_rule",        "acks_with_data", "base_rtt"};
 
 // Keys of a problem's cause, the first that is given is blamed.
 struct Blame {
@@ -51,19 +42,6 @@ const std::vector<Blame>& Blames() {
       {"TL1813", {"fabric.switch.pfc.alpha", "fabric.switch.egress_alpha"}},
   };
   return kBlames;
-}
-
-std::optional<YamlValue> FindPath(const YamlValue& root, std::string_view path) {
-  YamlValue at = root;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find('.', begin), path.size());
-    if (!at.is_map()) return std::nullopt;
-    const auto next = at.AsMap()->Find(path.substr(begin, end - begin));
-    if (!next) return std::nullopt;
-    at = *next;
-    begin = end + 1;
-  }
-  return at;
 }
 
 // The number that a congestion control's parameter takes, from a quantity with its unit.
@@ -104,9 +82,8 @@ class PacketReader {
     if (switch_) ReadSwitch(*switch_);
     if (transport_) ReadRecovery(*transport_);
     ReadCongestionControl();
-    if (!scenario_.has_packets()) {
-      WarnOfUnread();
-    } else if (cluster_.error_count() == before && spec_.fabric) {
+    if (cluster_.error_count() == before) WarnOfUnread(cluster_, scenario_);
+    if (scenario_.has_packets() && cluster_.error_count() == before && spec_.fabric) {
       Check();
       if (cluster_.error_count() == before) Assume();
     }
@@ -324,22 +301,6 @@ class PacketReader {
         overrides.push_back({key, number});
       }
     }
-  }
-
-  // Keys of which another engine takes no notice.
-  void WarnOfUnread() const {
-    const auto warn = [&](const std::optional<YamlMap>& map, auto keys) {
-      for (const char* key : keys) {
-        const auto value = map ? map->Find(key) : std::nullopt;
-        if (!value) continue;
-        value->Warn(
-            "TL1210",
-            fmt::format("the {} engine does not read '{}'", ToString(scenario_.engine), key),
-            "run it with engine: packet");
-      }
-    };
-    warn(switch_, kSwitchKeys);
-    warn(transport_, kTransportKeys);
   }
 
   void Check() {

@@ -19,8 +19,8 @@ const TrafficPattern* FindPattern(const std::vector<TrafficPattern>& patterns,
 
 class JobReader {
  public:
-  JobReader(const YamlMap& map, const std::string& file, bool sockets)
-      : map_(map), file_(file), sockets_(sockets) {}
+  JobReader(const YamlMap& map, const std::string& file, const Scenario& scenario)
+      : map_(map), file_(file), scenario_(scenario) {}
 
   TrafficJob ReadBackground() {
     TrafficJob job;
@@ -48,6 +48,7 @@ class JobReader {
     map_.Read("start", job.start);
     map_.Read("class", job.traffic_class, IntRange{.min = 0, .max = 6});
     map_.Read("raw", job.raw);
+    WarnOfPackets();
     ReadVerb(job);
     return job;
   }
@@ -151,18 +152,30 @@ class JobReader {
                 fmt::format("arrivals: {} does", owner));
   }
 
+  // Fluid flows are of one class, and nothing but their share of the links holds them back.
+  void WarnOfPackets() {
+    for (const char* key : {"class", "raw"}) {
+      const auto value = scenario_.has_packets() ? std::nullopt : map_.Find(key);
+      if (!value) continue;
+      value->Warn("TL1210",
+                  fmt::format("the {} engine does not read '{}'", ToString(scenario_.engine), key),
+                  "run it with engine: packet");
+    }
+  }
+
   // Sends and writes are one: data that its source pushes.
   void ReadVerb(TrafficJob& job) {
     static const Words<bool> kVerbs = {{"send", false}, {"write", false}, {"read", true}};
     const auto verb = map_.Find("verb");
-    if (!verb || !verb->Read(job.read, kVerbs) || !sockets_) return;
+    if (!verb || !verb->Read(job.read, kVerbs)) return;
+    if (!scenario_.cluster.transport.sockets) return;
     verb->Error("TL1207", "'verb' is of RDMA, and sockets have none",
                 "remove the key, or choose transport kind infiniband or rocev2");
   }
 
   const YamlMap& map_;
   const std::string& file_;
-  bool sockets_;
+  const Scenario& scenario_;
 };
 
 // `file: PATH`, told apart by content unless `format` names it.
@@ -197,7 +210,7 @@ void ReadFile(const std::string& file, const YamlMap& map, const YamlValue& path
 
 TrafficJob ReadBackgroundTraffic(const std::string& file, const YamlMap& map,
                                  const Scenario& scenario) {
-  return JobReader(map, file, scenario.cluster.transport.sockets.has_value()).ReadBackground();
+  return JobReader(map, file, scenario).ReadBackground();
 }
 
 void ReadTraffic(const std::string& file, const YamlValue& value, std::int64_t endpoints,
@@ -209,14 +222,13 @@ void ReadTraffic(const std::string& file, const YamlValue& value, std::int64_t e
     return;
   }
   TrafficSpec spec;
-  const bool sockets = scenario.cluster.transport.sockets.has_value();
   if (const auto jobs = map->List("jobs")) {
     for (const YamlValue& element : *jobs) {
       if (const auto job = element.AsMap())
-        spec.jobs.push_back(JobReader(*job, file, sockets).Read());
+        spec.jobs.push_back(JobReader(*job, file, scenario).Read());
     }
   } else {
-    spec.jobs.push_back(JobReader(*map, file, sockets).Read());
+    spec.jobs.push_back(JobReader(*map, file, scenario).Read());
   }
   map->Read("warm_up", spec.warm_up);
   map->Read("window", spec.window);

@@ -286,7 +286,8 @@ TEST(Scenario, StagesTcpInHostMemory) {
 
 TEST(Scenario, WarnsOfWhatTheAnalyticEngineCannotSee) {
   for (const char* key :
-       {"cluster.gpudirect=false", "cluster.transport.kind=tcp", "cluster.fabric.routing=ecmp",
+       {"cluster={node: dgx-h100, nodes: 4, fabric: rail-optimized, gpudirect: false}",
+        "cluster.transport.kind=tcp", "cluster.fabric.routing=ecmp",
         "faults=[{target: host-2, kind: degrade, value: 50%}]"}) {
     const Assignment blind{key, "--set 2"};
     EXPECT_THAT(Read(kCollective, {blind}).warnings, testing::IsEmpty()) << key;

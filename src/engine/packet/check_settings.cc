@@ -238,17 +238,11 @@ class Checker {
     }
     for (const Time timeout : {transport_.retransmit_timeout,
                                transport_.low_timeout.value_or(transport_.retransmit_timeout)}) {
-      if (timeout > round_trip_) continue;
-      const std::string takes =
-          fmt::format("a retransmission timeout of {} where an acknowledgement takes {}",
-                      ToString(timeout), Humanize(round_trip_));
-      const std::string hint = fmt::format("at least {}, twice as long", Humanize(round_trip_ * 2));
-      if (loses) {
-        Refuse("TL1812", takes, hint);
-      } else {
-        Warn("TL1812", takes + "; nothing is lost here, so no timer runs and it changes nothing",
-             hint);
-      }
+      if (timeout > round_trip_ || !loses) continue;
+      Refuse("TL1812",
+             fmt::format("a retransmission timeout of {} where an acknowledgement takes {}",
+                         ToString(timeout), Humanize(round_trip_)),
+             fmt::format("at least {}, twice as long", Humanize(round_trip_ * 2)));
       break;
     }
   }
