@@ -24,14 +24,14 @@ namespace {
 
 struct Case {
   const char* title;
-  const char* fabric;  // keys of it, but for those that all have
+  const char* cluster;  // up to the keys of its fabric that all have
   const char* transport;
   const char* pattern;
 };
 
-constexpr const char* kTree = "kind: fat-tree, k: 4, routing: ecmp";
-constexpr const char* kStar5 = "kind: single-switch, nodes: 5";
-constexpr const char* kStar9 = "kind: single-switch, nodes: 9";
+constexpr const char* kTree = "fabric: {kind: fat-tree, k: 4, routing: ecmp";
+constexpr const char* kStar5 = "nodes: 5\n  fabric: {kind: single-switch";
+constexpr const char* kStar9 = "nodes: 9\n  fabric: {kind: single-switch";
 
 constexpr Case kCases[] = {
     {"credits, permutation", kTree, "kind: infiniband", "permutation"},
@@ -39,7 +39,7 @@ constexpr Case kCases[] = {
     {"PFC alone, permutation", kTree, "kind: rocev2, congestion_control: none", "permutation"},
     {"PFC alone, 8 into 1", kStar9, "kind: rocev2, congestion_control: none", "incast"},
     {"NSCC, sprayed permutation",
-     "kind: fat-tree, k: 4, routing: spray, switch: {pfc: false, trimming: true}",
+     "fabric: {kind: fat-tree, k: 4, routing: spray, switch: {pfc: false, trimming: true}",
      "kind: rocev2, loss_recovery: selective_repeat, congestion_control: nscc", "permutation"},
     {"HPCC, permutation", kTree, "kind: rocev2, congestion_control: hpcc", "permutation"},
     {"HPCC, 4 into 1", kStar5, "kind: rocev2, congestion_control: hpcc", "incast"},
@@ -51,7 +51,8 @@ constexpr Case kCases[] = {
     {"DCQCN (ns-3), 4 into 1", kStar5, "kind: rocev2", "incast"},
     {"DCQCN (paper), 4 into 1", kStar5,
      "kind: rocev2, congestion_control: {name: dcqcn, preset: dcqcn-paper}", "incast"},
-    {"TCP, CUBIC, permutation", "kind: single-switch, nodes: 16", "kind: tcp", "permutation"},
+    {"TCP, CUBIC, permutation", "nodes: 16\n  fabric: {kind: single-switch", "kind: tcp",
+     "permutation"},
 };
 
 Result<PacketReport> Simulate(const Scenario& scenario, double& cpu_s) {
@@ -90,11 +91,11 @@ double WorstOf(const PacketReport& whole, const PacketReport& fast) {
 Result<bool> Compare(const Case& of, const std::string& megabytes, const std::string& tolerance) {
   const std::string text = fmt::format(
       "cluster:\n"
-      "  fabric: {{{}, link: 100 Gb/s, cable_latency: 1 us}}\n"
+      "  {}, link: 100 Gb/s, cable_latency: 1 us}}\n"
       "  transport: {{{}}}\n"
       "workload: {{traffic: {{pattern: {}, size: {} MB}}}}\n"
       "engine: packet\n",
-      of.fabric, of.transport, of.pattern, megabytes);
+      of.cluster, of.transport, of.pattern, megabytes);
   auto scenario = ParseScenario(text, of.title);
   if (!scenario) return std::unexpected(scenario.error());
   double whole_s = 0;
