@@ -288,6 +288,30 @@ TEST(Packets, NeverBeatsItsBoundAndSlowsNoFlowBelowOne) {
   }
 }
 
+// Neighbours on one router: two cables of 50 ns and a switch of 400 ns. Packets may go by other
+// groups, and never faster.
+TEST(Packets, BoundOfOneByteIsTheLatencyOfTheShortestPathWhateverWaysPacketsTake) {
+  for (const char* policy : {"valiant", "ugal-l", "ugal-g", "par", "dragonfly-plus", "spray"}) {
+    for (const char* engine : {"packet", "flow"}) {
+      const auto run = [&](const char* pattern, const char* size) {
+        return RunWith(
+            {"cluster.transport={kind: infiniband, message_overhead: 1 us}",
+             std::string("engine=") + engine,
+             std::string("cluster.fabric={kind: dragonfly, h: 2, routing: ") + policy + "}",
+             std::string("workload.traffic={pattern: ") + pattern + ", size: " + size + "}"});
+      };
+      const RunResult near = run("incast, senders: 1, ranks: 2", "1 B");
+      EXPECT_GE(near.bound, Time::Nanoseconds(1500)) << policy << engine;
+      EXPECT_LT(near.bound, Time::Nanoseconds(1501)) << policy << engine;
+      for (const char* size : {"1 B", "4 KiB"}) {
+        const RunResult result = run("permutation", size);
+        EXPECT_GE(result.bound, Time::Nanoseconds(1500)) << policy << engine;
+        EXPECT_GE(result.time, result.bound) << policy << engine << size;
+      }
+    }
+  }
+}
+
 // The path that stands for a message may be a slow one that its packets avoid.
 TEST(Packets, NoDegradedCableRaisesTheBoundOfPacketsThatGoAroundIt) {
   const RunResult result = RunWith({"cluster.fabric.routing=adaptive",

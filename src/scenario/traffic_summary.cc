@@ -1,6 +1,7 @@
 #include "scenario/traffic_summary.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "trunkline/fabric/fabric.h"
 #include "trunkline/fabric/route.h"
@@ -49,15 +50,63 @@ TrafficResult SummariseFlows(const TrafficWorkload& traffic, std::span<const Flo
   return out;
 }
 
+namespace {
+
+// The least that any path between two endpoints takes: all have as many cables as the shortest at
+// least, and each cable and switch delays as the quickest of the fabric does at least.
+class LeastLatency {
+ public:
+  explicit LeastLatency(const Router& router)
+      : fabric_(router.fabric()),
+        shortest_(fabric_,
+                  {.policy = RoutingPolicy::kEcmp, .gpudirect = router.options().gpudirect}),
+        cable_(Time::Max()),
+        switch_(Time::Max()) {
+    for (std::size_t i = 0; i < fabric_.link_count(); i += 2) {
+      const Link& link = fabric_.link(LinkId(i));
+      if (link.kind == LinkKind::kNetwork) cable_ = std::min(cable_, link.latency);
+    }
+    for (std::size_t i = 0; i < fabric_.device_count(); ++i) {
+      const Device& device = fabric_.device(DeviceId(i));
+      if (device.kind == DeviceKind::kSwitch) switch_ = std::min(switch_, device.latency);
+    }
+  }
+
+  // Nothing where no path leads.
+  [[nodiscard]] Time Between(DeviceId source, DeviceId destination) const {
+    const auto path = shortest_.FindPath(source, destination, 0);
+    if (!path) return {};
+    Time sum;
+    for (const LinkId id : *path) {
+      const Link& link = fabric_.link(id);
+      const Device& to = fabric_.device(link.to);
+      sum += link.kind == LinkKind::kNetwork ? cable_ : link.latency;
+      if (link.to == destination) continue;
+      sum += to.kind == DeviceKind::kSwitch ? switch_ : to.latency;
+    }
+    return sum;
+  }
+
+ private:
+  const Fabric& fabric_;
+  Router shortest_;
+  Time cable_;
+  Time switch_;
+};
+
+}  // namespace
+
 Time TrafficBound(const TrafficWorkload& traffic, std::span<const FlowRecord> records,
                   const RunResult& result) {
   const Fabric& fabric = *result.fabric;
   // Packets that choose their ways one by one may have faster ones than that of FlowRecord::alone,
-  // which as a flow is the slowest of those it is split over.
+  // which as a flow is the slowest of those it is split over: of them, only the latency is sure.
   const RoutingPolicy policy = result.router->options().policy;
   const bool detours = JudgesByQueues(policy) || policy == RoutingPolicy::kValiant;
   const bool one_path =
       PathChoiceOf(policy) == PathChoice::kFlow || (result.engine != "packet" && !detours);
+  std::optional<LeastLatency> least;
+  if (!one_path) least.emplace(*result.router);
   std::vector<Bytes> sent(traffic.ranks);
   std::vector<Bytes> received(traffic.ranks);
   Time bound;
@@ -65,9 +114,12 @@ Time TrafficBound(const TrafficWorkload& traffic, std::span<const FlowRecord> re
     const TrafficFlow& flow = traffic.flows[i];
     sent[Index(flow.source)] += flow.bytes;
     received[Index(flow.destination)] += flow.bytes;
-    if (!one_path || records[i].posted == FlowRecord::kNot) continue;
-    bound = std::max(bound, flow.trigger == TrafficFlow::kNoTrigger ? flow.start + records[i].alone
-                                                                    : records[i].alone);
+    if (records[i].posted == FlowRecord::kNot) continue;
+    const Time alone = one_path ? records[i].alone
+                                : result.transport.message_overhead +
+                                      least->Between(result.placement.endpoint(flow.source),
+                                                     result.placement.endpoint(flow.destination));
+    bound = std::max(bound, flow.trigger == TrafficFlow::kNoTrigger ? flow.start + alone : alone);
   }
   const double headers =
       static_cast<double>((result.transport.mtu + result.transport.packet_overhead).count()) /

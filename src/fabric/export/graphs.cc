@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "fabric/export/writer.h"
+#include "fabric/import/scanner.h"
 
 // What graph tools, SimGrid and containerlab read.
 namespace trunkline {
@@ -149,10 +151,15 @@ Result<std::string> WriteSlurm(const CableList& list) {
   }
   std::map<std::set<std::uint32_t>, std::vector<std::string>> units;
   for (const auto& [host, at] : leaves) units[at].push_back(host);
+  std::vector<std::vector<std::string>> in_order;
+  for (auto& [at, hosts] : units) {
+    std::ranges::sort(hosts, NaturalLess);
+    in_order.push_back(std::move(hosts));
+  }
+  std::ranges::sort(in_order, NaturalLess, [](const auto& hosts) { return hosts.front(); });
   std::string text;
-  std::size_t next = 0;
-  for (const auto& [at, hosts] : units) {
-    text += fmt::format("SwitchName=unit-{} Nodes={}\n", next++, fmt::join(hosts, ","));
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    text += fmt::format("SwitchName=unit-{} Nodes={}\n", i, fmt::join(in_order[i], ","));
   }
   return text + fmt::format("SwitchName=top Switches=unit-[0-{}]\n", units.size() - 1);
 }

@@ -3,14 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <set>
-#include <sstream>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
+#include "fabric/builders/testing.h"
+#include "fabric/import/testing.h"
 #include "trunkline/fabric/analysis.h"
 #include "trunkline/fabric/import.h"
 
@@ -19,207 +16,6 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
-
-Fabric Build(const std::string& text) {
-  const auto spec = ParseFabricSpec(text);
-  EXPECT_TRUE(spec) << text;
-  auto built = BuildFabric(*spec);
-  EXPECT_TRUE(built) << text << (built ? "" : Format(built.error().front()));
-  return built ? built->fabric : Fabric();
-}
-
-ImportedFabric Import(const std::string& text, const ImportOptions& options = {}) {
-  auto imported = ImportFabric(text, "file", options);
-  EXPECT_TRUE(imported) << (imported ? "" : Format(imported.error().front())) << text;
-  return imported ? *std::move(imported) : ImportedFabric();
-}
-
-// A device by its place in the fabric, whatever it is called.
-using Place = std::tuple<int, std::uint32_t, std::uint32_t>;
-Place PlaceOf(const Fabric& fabric, DeviceId id) {
-  const Device& device = fabric.device(id);
-  return {device.tier, device.node, device.local};
-}
-
-// All network cables, sorted.
-using Cable = std::tuple<Place, Place, std::int64_t, std::int64_t>;
-std::vector<Cable> CablesOf(const Fabric& fabric, bool with_latency = true) {
-  std::vector<Cable> cables;
-  for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
-    const Link& link = fabric.link(LinkId(i));
-    if (link.kind != LinkKind::kNetwork) continue;
-    cables.emplace_back(PlaceOf(fabric, link.from), PlaceOf(fabric, link.to),
-                        link.rate.bits_per_second(), with_latency ? link.latency.ps() : 0);
-  }
-  std::ranges::sort(cables);
-  return cables;
-}
-
-std::vector<std::string> SwitchNames(const Fabric& fabric) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
-    const auto id = static_cast<DeviceId>(i);
-    if (fabric.device(id).kind == DeviceKind::kSwitch) names.push_back(fabric.name(id));
-  }
-  return names;
-}
-
-struct RoundTrip {
-  const char* spec;
-  const char* node;  // empty: plain hosts
-};
-
-class WhatIsWritten : public testing::TestWithParam<RoundTrip> {};
-
-TEST_P(WhatIsWritten, ReadsBackAsTheSameFabric) {
-  const Fabric fabric = Build(GetParam().spec);
-  for (const char* format : {"ibnetdiscover", "csv", "containerlab"}) {
-    const auto text = ExportFabric(fabric, format);
-    ASSERT_TRUE(text) << format;
-    EXPECT_EQ(RecogniseFabric(*text), format);
-    if (std::string(format) == "containerlab" && *GetParam().node != '\0') continue;  // no servers
-    const ImportedFabric imported = Import(*text, {.node = GetParam().node});
-    EXPECT_EQ(imported.format, format);
-    EXPECT_EQ(CablesOf(imported.built.fabric), CablesOf(fabric)) << format;
-    EXPECT_EQ(SwitchNames(imported.built.fabric), SwitchNames(fabric)) << format;
-    EXPECT_EQ(imported.built.fabric.trunk_count(), fabric.trunk_count()) << format;
-  }
-}
-
-TEST_P(WhatIsWritten, ReadsBackFromTheTopologiesOfNs3) {
-  const Fabric fabric = Build(GetParam().spec);
-  const auto text = ExportFabric(fabric, "ns3");
-  ASSERT_TRUE(text);
-  EXPECT_EQ(RecogniseFabric(*text), "ns3");
-  const ImportedFabric imported = Import(*text);
-  const auto cables = CablesOf(imported.built.fabric);
-  const FabricCounts found = CountParts(imported.built.fabric);
-  const FabricCounts expected = CountParts(fabric);
-  ASSERT_EQ(found.tiers.size(), expected.tiers.size());
-  for (std::size_t i = 0; i < found.tiers.size(); ++i) {
-    EXPECT_EQ(found.tiers[i].switches, expected.tiers[i].switches);
-    EXPECT_EQ(found.tiers[i].cables_up, expected.tiers[i].cables_up);
-    EXPECT_EQ(found.tiers[i].up, expected.tiers[i].up);
-  }
-  EXPECT_EQ(found.host_cables, expected.host_cables);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Formats, WhatIsWritten,
-    testing::Values(RoundTrip{"clos:nodes=64,radix=16", ""},
-                    RoundTrip{"clos:nodes=256,radix=16,tiers=3", ""}, RoundTrip{"fat-tree:k=6", ""},
-                    RoundTrip{"single-switch:nodes=5", ""},
-                    RoundTrip{"rail-optimized:node=dgx-h100,nodes=32,radix=32", "dgx-h100"}));
-
-TEST(Simgrid, WhatIsWrittenReadsBackWhereNoCablesRunInParallel) {
-  const Fabric fabric = Build("fat-tree:k=6");
-  const auto text = ExportFabric(fabric, "simgrid");
-  ASSERT_TRUE(text);
-  EXPECT_EQ(RecogniseFabric(*text), "simgrid");
-  EXPECT_EQ(CablesOf(Import(*text).built.fabric), CablesOf(fabric));
-}
-
-TEST(Slurm, WhatIsWrittenHasTheServersOfALeafTogether) {
-  const auto text = ExportFabric(Build("clos:nodes=64,radix=16"), "slurm");
-  ASSERT_TRUE(text);
-  const FabricCounts counts = CountParts(Import(*text).built.fabric);
-  EXPECT_EQ(counts.tiers.at(0).switches, 8U);
-  EXPECT_EQ(counts.nodes, 64U);
-}
-
-// Of three tiers the cores come back in another order.
-TEST(Htsim, WhatIsWrittenReadsBackWhereItIsAFatTree) {
-  for (const char* spec : {"clos:nodes=64,radix=16", "fat-tree:k=4",
-                           "fat-tree:children=[4,2,2],parents=[1,2,3],cables=[1,1,2]"}) {
-    const Fabric fabric = Build(spec);
-    const auto text = ExportFabric(fabric, "htsim");
-    ASSERT_TRUE(text) << spec << Format(text.error()[0]);
-    EXPECT_EQ(RecogniseFabric(*text), "htsim");
-    const Fabric again = Import(*text).built.fabric;
-    const FabricCounts found = CountParts(again);
-    const FabricCounts expected = CountParts(fabric);
-    ASSERT_EQ(found.tiers.size(), expected.tiers.size()) << spec;
-    if (found.tiers.size() == 2) {
-      EXPECT_EQ(CablesOf(again), CablesOf(fabric)) << spec;
-    }
-    EXPECT_EQ(found.host_cables, expected.host_cables) << spec;
-    for (std::size_t i = 0; i < found.tiers.size(); ++i) {
-      EXPECT_EQ(found.tiers[i].switches, expected.tiers[i].switches) << spec;
-      EXPECT_EQ(found.tiers[i].cables_up, expected.tiers[i].cables_up) << spec;
-      EXPECT_EQ(found.tiers[i].up, expected.tiers[i].up) << spec;
-    }
-    EXPECT_EQ(CountHops(again).mean_switches, CountHops(fabric).mean_switches) << spec;
-  }
-}
-
-TEST(Htsim, WhatIsNoFatTreeIsNotWritten) {
-  struct Refused {
-    const char* spec;
-    const char* why;
-  };
-  for (const auto& [spec, why] :
-       {Refused{"torus:sizes=[4,4]", "1 tiers"}, Refused{"single-switch:nodes=4", "1 tiers"},
-        Refused{"dragonfly:h=1", "1 tiers"}, Refused{"dragonfly-plus:h=2", "switches of one tier"},
-        Refused{"clos:nodes=16,radix=8,ports=2", "more cables than one"}}) {
-    const auto text = ExportFabric(Build(spec), "htsim");
-    ASSERT_FALSE(text) << spec;
-    EXPECT_EQ(text.error()[0].code, "TL1458") << spec;
-    EXPECT_THAT(text.error()[0].message, HasSubstr(why)) << spec;
-  }
-}
-
-// Of the dragonfly that htsim's generator made: the neighbours of each router, as its list has
-// them.
-TEST(Htsim, TheCablesOfADragonflyAreThoseOfItsGenerator) {
-  const std::string folder = TRUNKLINE_SOURCE_DIR "/../shared/samples/htsim/htsim-dragonfly/";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
-  const auto imported = ImportFabricFile(folder + "dragonfly.topo");
-  ASSERT_TRUE(imported) << Format(imported.error()[0]);
-  const Fabric& fabric = imported->built.fabric;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> found;
-  for (std::size_t i = 0; i < fabric.link_count(); ++i) {
-    const Link& link = fabric.link(LinkId(i));
-    const Device& from = fabric.device(link.from);
-    const Device& to = fabric.device(link.to);
-    if (from.kind != DeviceKind::kSwitch || to.kind != DeviceKind::kSwitch) continue;
-    found.emplace(std::min(from.local, to.local), std::max(from.local, to.local));
-  }
-  std::set<std::pair<std::uint32_t, std::uint32_t>> expected;
-  std::ifstream list(folder + "dragonfly.adjlist");
-  for (std::string line; std::getline(list, line);) {
-    if (line.starts_with('#')) continue;
-    std::istringstream words(line);
-    std::uint32_t from = 0;
-    words >> from;
-    for (std::uint32_t to = 0; words >> to;) {
-      expected.emplace(std::min(from, to), std::max(from, to));
-    }
-  }
-  EXPECT_EQ(found.size(), 36 * 3 / 2 + 36);
-  EXPECT_EQ(found, expected);
-  EXPECT_TRUE(CheckRouting(fabric, RoutingPolicy::kUgalL).empty());
-}
-
-TEST(ExportFabric, GraphsNameEveryDeviceAndCable) {
-  const Fabric fabric = Build("clos:nodes=8,radix=8");
-  const auto count = [](const std::string& text, const std::string& what) {
-    std::size_t found = 0;
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
-      ++found;
-    }
-    return found;
-  };
-  EXPECT_EQ(count(*ExportFabric(fabric, "dot"), " -- "), fabric.link_count() / 2);
-  EXPECT_EQ(count(*ExportFabric(fabric, "graphml"), "<edge "), fabric.link_count() / 2);
-  EXPECT_EQ(count(*ExportFabric(fabric, "graphml"), "<node "), fabric.device_count());
-}
-
-TEST(ExportFabric, ASpeedThatInfinibandLacksIsRefused) {
-  const auto text = ExportFabric(Build("clos:nodes=8,radix=8,link=333 Gb/s"), "ibnetdiscover");
-  ASSERT_FALSE(text);
-  EXPECT_EQ(text.error()[0].code, "TL1458");
-  EXPECT_THAT(text.error()[0].message, HasSubstr("333 Gb/s"));
-}
 
 constexpr const char* kPorts =
     "CA 134 1 0x01 4x EDR - SW 17 10 0x10 ( 'o1 HCA-1' - 'leaf' )\n"
@@ -253,6 +49,12 @@ constexpr const char* kLine =
     "0x0010 \"       MF0;leaf:SB7700/U1\"      2   19[  ] ==(                Down/ Polling)==>     "
     "  "
     "      [  ] \"\" ( )\n";
+// Of it the lines of HCAs alone: that 0x0010 is a switch shows in its two ports.
+constexpr const char* kHcaLines =
+    "0x0001 \"node-1 HCA-1\" 4 1[  ] ==( 4X 106.25 Gbps Active/ LinkUp)==> "
+    "0x0010 2 1[  ] \"leaf\" ( )\n"
+    "0x0002 \"node-2 HCA-1\" 5 1[  ] ==( 4X 106.25 Gbps Active/ LinkUp)==> "
+    "0x0010 2 2[  ] \"leaf\" ( )\n";
 // The tree is the default of the cluster, though it comes second.
 constexpr const char* kSlurmYaml =
     "---\n"
@@ -373,6 +175,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Sample{"ibnetdiscover-p", kPorts, 2, 2, 2, 0, kGb100},
                     Sample{"iblinkinfo", kLinks, 2, 2, 2, 0, Rate::GigabitsPerSecond(400)},
                     Sample{"iblinkinfo", kLine, 2, 2, 2, 0, Rate::GigabitsPerSecond(400)},
+                    Sample{"iblinkinfo", kHcaLines, 2, 2, 2, 0, Rate::GigabitsPerSecond(400)},
                     Sample{"slurm-yaml", kSlurmYaml, 5, 5, 5, 2, Rate::GigabitsPerSecond(400)},
                     Sample{"slurm", kTree, 5, 5, 5, 2, Rate::GigabitsPerSecond(400)},
                     Sample{"ns3", kNs3, 3, 3, 3, 1, kGb100},
@@ -386,28 +189,17 @@ INSTANTIATE_TEST_SUITE_P(
                            Rate::BitsPerSecond((400LL + 2 * 50) << 33)},
                     Sample{"csv", kCsv, 3, 3, 3, 1, kGb100}));
 
-TEST(SlurmYaml, JoinsBlocksAndNamesTheTopologiesThatAreNotRead) {
+TEST(HtsimDragonfly, LatenciesThatAreNotGivenAreOursAndTold) {
   const ImportedFabric imported = Import(
-      "- topology: racks\n  block:\n    blocks:\n      - {block: b1, nodes: x1}\n"
-      "      - {block: b2, nodes: \"y[1-3]\"}\n- topology: all\n  flat: true\n");
-  const FabricCounts counts = CountParts(imported.built.fabric);
-  EXPECT_EQ(counts.nics, 4U);
-  EXPECT_EQ(counts.switch_cables, 2U);
-  EXPECT_THAT(imported.built.notes, Contains(HasSubstr("not all")));
-}
-
-TEST(SlurmYaml, RefusesWhatContradictsItself) {
-  const auto problem = [](const std::string& text) {
-    const auto imported = ImportFabric(text, "t.yaml");
-    return imported ? std::string() : Format(imported.error().front());
-  };
-  EXPECT_THAT(problem("- topology: a\n  cluster_default: true\n  flat: true\n- topology: b\n"
-                      "  cluster_default: true\n  flat: true\n"),
-              AllOf(HasSubstr("TL1452"), HasSubstr("t.yaml:4")));
-  EXPECT_THAT(problem("- topology: a\n  tree: {switches: []}\n  block: {blocks: []}\n"),
-              AllOf(HasSubstr("TL1452"), HasSubstr("t.yaml:1")));
-  EXPECT_THAT(problem("- topology: a\n  tree:\n    switches:\n      - {switch: s, nodez: n1}\n"),
-              AllOf(HasSubstr("TL1452"), HasSubstr("t.yaml:4"), HasSubstr("'s' holds nothing")));
+      "p 1\na 2\nh 1\nLink_speed_host_Gbps 200\nLink_speed_local_Gbps 200\n"
+      "Link_speed_global_Gbps 400\nLink_latency_local_ns 30\n");
+  const Fabric& fabric = imported.built.fabric;
+  const auto path = TracePath(Router(fabric, {}), fabric.name(fabric.endpoints()[0]),
+                              fabric.name(fabric.endpoints()[1]));
+  ASSERT_TRUE(path);
+  // Two cables of 50 ns, one of 30 ns and two switches of 400 ns.
+  EXPECT_EQ(path->latency, Time::Nanoseconds(2 * 50 + 30 + 2 * 400));
+  EXPECT_THAT(imported.built.notes, Contains(HasSubstr("no switch_latency_ns")));
 }
 
 TEST(Csv, QuotesMayStandAroundCells) {

@@ -78,6 +78,13 @@ class Reader {
     }
   }
 
+  // Latencies may be absent.
+  [[nodiscard]] std::optional<Time> GivenTime(const char* key) const {
+    const auto found = given_.find(key);
+    if (found == given_.end()) return std::nullopt;
+    return Time::Nanoseconds(found->second);
+  }
+
   [[nodiscard]] std::int64_t Given(const char* key) const {
     const auto found = given_.find(key);
     return found == given_.end() ? 0 : found->second;
@@ -98,7 +105,7 @@ class Reader {
     const double routers = (group + 1) * static_cast<double>(Given("a"));
     if (ends <= kMostEnds && routers * static_cast<double>(Given("a")) <= 4e6) return;
     words_.LineError(line_.at("a"), 1, "TL1452",
-                     fmt::format("a dragonfly of {:.0f} ends on {:.0f} routers", ends, routers),
+                     fmt::format("a dragonfly of {:.6g} ends on {:.6g} routers", ends, routers),
                      fmt::format("at most {} ends and 4 million cables", kMostEnds));
   }
 
@@ -107,14 +114,14 @@ class Reader {
     cables_.list.cables.push_back({{a, ++ports_[a]},
                                    {b, ++ports_[b]},
                                    Rate::GigabitsPerSecond(Given(kKeys[index])),
-                                   Time::Nanoseconds(Given(kKeys[3 + index])),
+                                   GivenTime(kKeys[3 + index]),
                                    0});
   }
 
   std::uint32_t Router(std::uint32_t group, std::uint32_t router) {
     const std::uint32_t number = group * static_cast<std::uint32_t>(Given("a")) + router;
     const std::uint32_t at = cables_.Device(DeviceKind::kSwitch, fmt::format("router-{}", number));
-    cables_.list.devices[at].latency = Time::Nanoseconds(Given("switch_latency_ns"));
+    cables_.list.devices[at].latency = GivenTime("switch_latency_ns");
     cables_.list.devices[at].group = group;
     return at;
   }
@@ -138,6 +145,10 @@ class Reader {
           Cable(Router(group, router), Router(group, other), CableKind::kLocal);
         }
       }
+    }
+    for (const char* key : kKeys) {
+      if (given_.contains(key)) continue;
+      cables_.list.notes.push_back(fmt::format("the file gives no {}: ours is assumed", key));
     }
     JoinGroups(wiring, [&](GroupRouter from, GroupRouter to) {
       Cable(Router(from.group, from.router), Router(to.group, to.router), CableKind::kGlobal);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <spanstream>
 #include <string>
 #include <tuple>
@@ -117,17 +118,57 @@ constexpr std::array<std::pair<double, std::string_view>, 9> kLaneSpeeds = {{{2.
                                                                              {106.25, "NDR"},
                                                                              {212.5, "XDR"}}};
 
-// How many lines of `iblinkinfo --line` each GUID has.
-std::map<std::string, std::uint32_t, std::less<>> CountLines(std::string_view text) {
-  std::map<std::string, std::uint32_t, std::less<>> lines;
+struct LinkEnd {
+  std::string_view guid;
+  std::optional<std::string_view> description;
+  std::uint32_t lid = 0;
+  std::uint32_t port = 0;
+  [[nodiscard]] std::string id() const { return "lid " + std::to_string(lid); }
+};
+
+std::optional<std::pair<std::uint32_t, std::uint32_t>> TakeLidAndPort(Scanner& scan) {
+  const auto lid = scan.Number();
+  const std::string_view port = lid ? scan.Token() : "";
+  const Word number{port.substr(0, port.find('[')), 0};
+  const auto value = number.AsInteger();
+  if (!value || *value < 0 || *value > UINT16_MAX) return std::nullopt;
+  scan.Take(']');
+  return std::pair(*lid, static_cast<std::uint32_t>(*value));
+}
+
+std::optional<LinkEnd> TakeEnd(Scanner& scan) {
+  LinkEnd end;
+  Scanner ahead = scan;
+  if (IsGuid(ahead.Token())) {
+    end.guid = scan.Token();
+    end.description = scan.Quoted();
+  }
+  const auto place = TakeLidAndPort(scan);
+  if (!place) return std::nullopt;
+  std::tie(end.lid, end.port) = *place;
+  return end;
+}
+
+// The ports of each GUID in lines of `iblinkinfo --line`, on either side.
+using PortsOfGuids = std::map<std::string, std::set<std::uint32_t>, std::less<>>;
+
+PortsOfGuids CollectPorts(std::string_view text) {
+  PortsOfGuids ports;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    Scanner scan(text.substr(0, end));
-    const std::string_view guid = scan.Token();
-    if (IsGuid(guid) && scan.Quoted()) ++lines[std::string(guid)];
+    const std::string_view line = text.substr(0, end);
+    const std::size_t left = line.find("==(");
+    const std::size_t right = line.find(")==>");
+    if (left != line.npos && right != line.npos && left < right) {
+      for (const std::string_view side : {line.substr(0, left), line.substr(right + 4)}) {
+        Scanner scan(side);
+        const auto at = TakeEnd(scan);
+        if (at && !at->guid.empty()) ports[std::string(at->guid)].insert(at->port);
+      }
+    }
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
-  return lines;
+  return ports;
 }
 
 class LinkReader {
@@ -136,7 +177,7 @@ class LinkReader {
       : stream_(std::span(text.data(), text.size())),
         words_(stream_, file),
         subnet_(words_, Subnet::Listing::kPartial),
-        lines_(CountLines(text)) {}
+        ports_(CollectPorts(text)) {}
 
   Result<FabricSource> Read() {
     while (words_.Next()) {
@@ -168,7 +209,7 @@ class LinkReader {
     const std::size_t begin = text.find("==(");
     const std::size_t end = text.find(")==>");
     Scanner scan(text);
-    if ((!header_ && lines_.empty()) || begin == std::string_view::npos ||
+    if ((!header_ && ports_.empty()) || begin == std::string_view::npos ||
         end == std::string_view::npos || end < begin) {
       return Malformed(scan);
     }
@@ -191,42 +232,11 @@ class LinkReader {
                     remote->port, RateOf(width, speed), static_cast<int>(end) + 5);
   }
 
-  struct LinkEnd {
-    std::string_view guid;
-    std::optional<std::string_view> description;
-    std::uint32_t lid = 0;
-    std::uint32_t port = 0;
-    [[nodiscard]] std::string id() const { return "lid " + std::to_string(lid); }
-  };
-
-  static std::optional<LinkEnd> TakeEnd(Scanner& scan) {
-    LinkEnd end;
-    Scanner ahead = scan;
-    if (IsGuid(ahead.Token())) {
-      end.guid = scan.Token();
-      end.description = scan.Quoted();
-    }
-    const auto place = TakeLidAndPort(scan);
-    if (!place) return std::nullopt;
-    std::tie(end.lid, end.port) = *place;
-    return end;
-  }
-
   // Lines do not say what a GUID is of: a switch has several ports, an HCA a GUID for each.
   [[nodiscard]] DeviceKind KindOf(const LinkEnd& end) const {
-    const auto lines = lines_.find(end.guid);
-    const bool several = (lines != lines_.end() && lines->second > 1) || end.port > 2;
+    const auto ports = ports_.find(end.guid);
+    const bool several = (ports != ports_.end() && ports->second.size() > 1) || end.port > 2;
     return several ? DeviceKind::kSwitch : DeviceKind::kNic;
-  }
-
-  static std::optional<std::pair<std::uint32_t, std::uint32_t>> TakeLidAndPort(Scanner& scan) {
-    const auto lid = scan.Number();
-    const std::string_view port = lid ? scan.Token() : "";
-    const Word number{port.substr(0, port.find('[')), 0};
-    const auto value = number.AsInteger();
-    if (!value || *value < 0 || *value > UINT16_MAX) return std::nullopt;
-    scan.Take(']');
-    return std::pair(*lid, static_cast<std::uint32_t>(*value));
   }
 
   std::optional<Rate> RateOf(std::string_view width, const Word& speed) {
@@ -252,7 +262,7 @@ class LinkReader {
   DeviceKind kind_ = DeviceKind::kSwitch;
   std::string description_;
   bool header_ = false;
-  std::map<std::string, std::uint32_t, std::less<>> lines_;  // by GUID; empty: not of --line
+  PortsOfGuids ports_;  // empty: not of --line
 };
 
 }  // namespace

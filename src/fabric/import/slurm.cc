@@ -26,7 +26,7 @@ class Reader {
   Result<FabricSource> Read() {
     while (words_.Next()) ReadLine();
     if (!words_.failed()) {
-      for (const auto& [line, problem] : tree_.FindUndescribed()) {
+      for (const auto& [line, problem] : tree_.FindProblems()) {
         words_.LineError(line, problem[0].code, problem[0].message, problem[0].hint);
       }
     }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,17 +22,20 @@ class SlurmTree {
   // Slurm's list of the nodes or switches below one. TL1451, TL1452.
   Result<void> Attach(std::uint32_t owner, bool nodes, std::string_view list, int line);
 
-  // A switch that stands below another and is described nowhere.
-  struct Undescribed {
+  // What only the whole file shows, by the line of a list of nodes or switches. TL1452.
+  struct Problem {
     int line = 0;
-    Diagnostics problem;
+    Diagnostics what;
   };
-  [[nodiscard]] std::vector<Undescribed> FindUndescribed() const;
+  // Switches that are described nowhere, and one that is below itself.
+  [[nodiscard]] std::vector<Problem> FindProblems() const;
   // Blocks are joined above.
   [[nodiscard]] CableList Finish();
 
  private:
   void Cable(std::uint32_t child, std::uint32_t owner, int line);
+  [[nodiscard]] std::optional<Problem> FindCycle() const;
+  void NoteSharedChildren();
 
   NamedCables cables_;
   std::set<std::uint32_t> described_;

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,11 +40,14 @@ class Reader {
     std::vector<std::string> others;
     if (const auto topology = Choose(others)) ReadTopology(*topology);
     if (document_.error_count() == 0) {
-      for (const auto& [line, problem] : tree_.FindUndescribed()) lists_.at(line).Adopt(problem);
+      for (const auto& [line, problem] : tree_.FindProblems()) lists_.at(line).Adopt(problem);
     }
     Diagnostics problems = document_.TakeDiagnostics();
     if (HasErrors(problems)) return std::unexpected(std::move(problems));
     CableList list = tree_.Finish();
+    for (const auto& [key, line] : unread_) {
+      list.notes.push_back(fmt::format("'{}' (line {}) is not read", key, line));
+    }
     if (!others.empty()) {
       list.notes.push_back(
           fmt::format("of the file's topologies one is read, and not {}", fmt::join(others, ", ")));
@@ -79,6 +85,7 @@ class Reader {
   }
 
   void ReadTopology(const YamlMap& topology) {
+    NoteUnread(topology, {"topology", "cluster_default", "tree", "block", "flat"});
     if (topology.Has("tree") && topology.Has("block")) {
       topology.Error("TL1452", "a topology of switches and of blocks",
                      "a topology is one of them: leave `tree:` or `block:` out");
@@ -93,6 +100,7 @@ class Reader {
   }
 
   void ReadList(const YamlMap& of, const char* key, const char* name_key, bool blocks) {
+    NoteUnread(of, {key, "block_sizes"});
     const auto value = of.Required(key);
     const auto list = value ? value->AsList() : std::nullopt;
     if (!list) return;
@@ -100,6 +108,7 @@ class Reader {
       const auto map = entry.AsMap();
       std::string name;
       if (!map || !map->Require(name_key, name)) continue;
+      NoteUnread(*map, {name_key, "nodes", "children"});
       const int line = entry.where().line;
       const auto owner = tree_.Describe(name, blocks, line);
       if (!owner) {
@@ -125,9 +134,18 @@ class Reader {
     if (!attached) value->Adopt(attached.error());
   }
 
+  void NoteUnread(const YamlMap& map, std::initializer_list<std::string_view> known) {
+    for (const auto& [key, value] : map.Entries()) {
+      if (std::ranges::find(known, key) == known.end()) {
+        unread_.emplace(key, value.where().line);
+      }
+    }
+  }
+
   YamlDocument document_;
   SlurmTree tree_;
-  std::map<int, YamlValue> lists_;  // of nodes or switches, by line
+  std::map<std::string, int> unread_;  // keys, and a line where each stands
+  std::map<int, YamlValue> lists_;     // of nodes or switches, by line
 };
 
 }  // namespace
