@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "trunkline/base/int128.h"

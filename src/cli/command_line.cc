@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+
 // The only file that includes CLI11: it costs ten seconds to compile.
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "trunkline/fabric/fabric.h"
 
 #include <fmt/compile.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <functional>
 #include <map>
 #include <set>
 #include <sstream>

@@ -1,6 +1,7 @@
 #include "report/json_writer.h"
 
 #include <fmt/compile.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "scenario/reader.h"
 #include "trunkline/collective/algorithm.h"
 

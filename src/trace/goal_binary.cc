@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <concepts>
+#include <utility>
 
 #include "trace/goal_limits.h"
 

@@ -1,5 +1,7 @@
 #include "training/stage_model.h"
 
+#include <utility>
+
 #include "training/layer_parameters.h"
 #include "training/step_costs.h"
 

@@ -1,5 +1,7 @@
 #include "training/step_costs.h"
 
+#include <utility>
+
 #include "training/model_flops.h"
 #include "training/stage_model.h"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "engine/packet/shard.h"
 #include "trunkline/base/check.h"
 #include "trunkline/base/random.h"
