@@ -35,11 +35,13 @@ std::string DeadlockText(const Fabric& fabric, const RoutingProof& routing) {
         "{} routing, {}", ToString(routing.policy),
         proof.lanes == 1 ? "one channel a link" : fmt::format("{} virtual channels", proof.lanes));
     const std::string graph =
-        fmt::format("{} dependencies {} {} channels", proof.dependencies,
-                    proof.escape ? "of the escape among" : "of", proof.channels);
+        proof.tiers ? fmt::format("{} channels: shortest paths go up, then down", proof.channels)
+                    : fmt::format("{} dependencies {} {} channels", proof.dependencies,
+                                  proof.escape ? "of the escape among" : "of", proof.channels);
     switch (proof.verdict) {
       case Verdict::kProved:
-        text += Entry(fmt::format("impossible under {} ({}, no cycle)", what, graph));
+        text += Entry(fmt::format("impossible under {} ({}{})", what, graph,
+                                  proof.tiers ? "" : ", no cycle"));
         break;
       case Verdict::kCycle:
         text += Entry(fmt::format("possible under {}: {}", what, NameCycle(fabric, proof)));
@@ -59,9 +61,14 @@ void WriteDeadlock(JsonWriter& json, const Fabric& fabric, const RoutingProof& r
     json.Field("routing", ToString(routing.policy));
     json.Field("virtual_channels", proof.lanes);
     json.Field("escape", proof.escape);
+    json.Field("tiers", proof.tiers);
     json.Field("verdict", ToString(proof.verdict));
     json.Field("channels", proof.channels);
-    json.Field("dependencies", proof.dependencies);
+    if (proof.tiers) {
+      json.NullField("dependencies");
+    } else {
+      json.Field("dependencies", proof.dependencies);
+    }
     json.Key("cycle");
     json.Objects(proof.cycle, [&](const Channel& channel) {
       const Link& link = fabric.link(channel.link);

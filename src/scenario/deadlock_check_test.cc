@@ -57,7 +57,15 @@ TEST(DeadlockCheck, ProvesAdaptiveRoutingOnATorusByItsEscape) {
   EXPECT_THAT(DeadlockWarning(result), IsEmpty());
   EXPECT_THAT(result.assumptions, Contains(AllOf(HasSubstr("3 virtual channels"),
                                                  HasSubstr("the escape reach every end"))));
+  EXPECT_THAT(result.assumptions,
+              Contains(HasSubstr("5 virtual lanes, 3 for each class of data and 2 for")));
   EXPECT_EQ(result.status, RunStatus::kFinished);
+}
+
+TEST(DeadlockCheck, ProvesATreeByItsTiers) {
+  const RunResult result = RunOn("{kind: fat-tree, k: 4, routing: ecmp}", "{kind: rocev2}");
+  EXPECT_THAT(result.assumptions,
+              Contains(AllOf(HasSubstr("proved impossible"), HasSubstr("64 channels"))));
 }
 
 TEST(DeadlockCheck, OffersAnEscapeToAdaptiveRoutingOnOtherFabrics) {

@@ -36,6 +36,9 @@ struct DeadlockProof {
   // packets reach every end from every switch, and for which alone packets wait (Duato, IEEE TPDS
   // 7(8), 1996).
   bool escape = false;
+  // Every shortest path goes up through the tiers of switches, then down: packets wait for others
+  // farther on only, and no edge was looked at.
+  bool tiers = false;
   std::uint64_t channels = 0;          // between switches
   std::uint64_t dependencies = 0;      // edges
   std::vector<Channel> cycle;          // kCycle: each is waited for by the one before

@@ -9,6 +9,7 @@
 
 #include "fabric/analysis/dependency_graph.h"
 #include "fabric/analysis/group_ways.h"
+#include "fabric/analysis/tiers.h"
 #include "fabric/router_tables.h"
 #include "fabric/routing/escape_routes.h"
 #include "fabric/routing/virtual_channels.h"
@@ -42,6 +43,9 @@ class Prover {
     if (router_.options().policy == RoutingPolicy::kAdaptive && lanes_ > 1) {
       if (auto proof = ByEscape()) return *std::move(proof);
     }
+    if (policy.paths == PathRule::kFewestHops && lanes_ == 1 && GoesUpThenDown(fabric_)) {
+      return {.tiers = true, .channels = CountChannels(), .cycle = {}};
+    }
     DeadlockProof all = Judge(ByPorts(NetworkPaths::From::kSwitches));
     // Where cables are missing, a switch has ports towards leaves whose packets never come to it.
     if (!all.cycle.empty()) all = Judge(ByPorts(NetworkPaths::From::kEnds));
@@ -58,6 +62,18 @@ class Prover {
                         .cycle = graph.FindCycle()};
     if (!proof.cycle.empty()) proof.verdict = DeadlockProof::Verdict::kCycle;
     return proof;
+  }
+
+  [[nodiscard]] std::uint64_t CountChannels() const {
+    std::uint64_t channels = 0;
+    const auto is_switch = [&](DeviceId id) {
+      return fabric_.device(id).kind == DeviceKind::kSwitch;
+    };
+    for (std::size_t i = 0; i < fabric_.link_count(); ++i) {
+      const Link& link = fabric_.link(LinkId(i));
+      channels += is_switch(link.from) && is_switch(link.to) ? 1 : 0;
+    }
+    return channels;
   }
 
   // Whatever port of those on shortest paths is taken.
