@@ -41,8 +41,6 @@ constexpr Case kCases[] = {
     {"NSCC, sprayed permutation",
      "fabric: {kind: fat-tree, k: 4, routing: spray, switch: {pfc: false, trimming: true}",
      "kind: rocev2, loss_recovery: selective_repeat, congestion_control: nscc", "permutation"},
-    {"HPCC, permutation", kTree, "kind: rocev2, congestion_control: hpcc", "permutation"},
-    {"HPCC, 4 into 1", kStar5, "kind: rocev2, congestion_control: hpcc", "incast"},
     {"Swift, permutation", kTree, "kind: rocev2, congestion_control: swift", "permutation"},
     {"Swift, 4 into 1", kStar5, "kind: rocev2, congestion_control: swift", "incast"},
     {"DCTCP, 4 into 1", kStar5, "kind: rocev2, congestion_control: dctcp", "incast"},

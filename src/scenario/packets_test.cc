@@ -18,6 +18,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // A 16-host fat tree of 100 Gb/s: cables of 50 ns, switches of 400 ns.
 constexpr const char* kPermutation =
@@ -80,10 +81,16 @@ TEST(Packets, FastForwardSkipsWhatRepeatsWithinItsBound) {
   EXPECT_NEAR(result.time.seconds(), whole.time.seconds(), skipped.error.seconds());
 }
 
-TEST(Packets, FastForwardIsRefusedOfWhatIsNotTraffic) {
+TEST(Packets, FastForwardIsRefusedOfWhatItCannotForesee) {
   EXPECT_THAT(Problems({"packet.fast_forward=true", "packet.sample.every=5 us"}),
               HasSubstr("TL1217"));
-  EXPECT_THAT(Problems({"packet.fast_forward=true", "engine=flow"}), HasSubstr("TL1210"));
+  EXPECT_THAT(Problems({"packet.fast_forward=true", "engine=flow"}),
+              AllOf(HasSubstr("TL1210"), HasSubstr("engine: packet")));
+  EXPECT_THAT(Problems({"packet.fast_forward=true", "engine=flow",
+                        "workload={collective: {primitive: all_reduce, size: 1 MB}}"}),
+              AllOf(HasSubstr("TL1210"), Not(HasSubstr("engine: packet"))));
+  EXPECT_THAT(Problems({"packet.fast_forward=true", "cluster.transport.congestion_control=hpcc"}),
+              AllOf(HasSubstr("TL1217"), HasSubstr("hpcc")));
   EXPECT_THAT(Problems({"packet.fast_forward.tolerance=0.5"}), HasSubstr("TL1108"));
   EXPECT_THAT(Problems({"packet.fast_forward=perhaps"}), HasSubstr("TL1107"));
   EXPECT_THAT(Problems({"packet.fast_forward=false", "packet.sample.every=5 us"}), IsEmpty());

@@ -36,10 +36,12 @@ void CheckRunsBeside(const YamlValue& value, const Workload& workload) {
     }
   }
   if (plain) return;
-  value.Error("TL1222",
-              "messages that wait for others, are read, raw or of another class than 0, beside "
-              "other work",
-              "a job's messages are writes of class 0 that start by themselves");
+  value.Error(
+      "TL1222",
+      "messages that wait for others, are read, raw or of another class than 0, beside "
+      "other work",
+      "keep to writes of class 0 that start by themselves, or run this traffic alone as the "
+      "`workload`");
 }
 
 class JobsReader {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/packet/packet_network.h"
 #include "scenario/reader.h"
 #include "scenario/unread_keys.h"
 #include "trunkline/engine/packet.h"
@@ -326,19 +327,17 @@ class PacketReader {
     const auto say = [&](std::string text) { scenario_.assumptions.push_back(std::move(text)); };
     switch (switches_.loss_control) {
       case LossControl::kCredits:
-        say(fmt::format(
-            "switches: credits in {} virtual lanes, the last for acknowledgements; a "
-            "receive buffer of {} a lane and port",
-            int{switches_.classes},
-            switches_.lane_buffer > Bytes() ? ToString(switches_.lane_buffer)
-                                            : "what keeps its cable busy, at least 32 KiB,"));
+        say(fmt::format("switches: credits in {}; a receive buffer of {} a lane and port",
+                        Lanes("virtual lanes", "acknowledgements"),
+                        switches_.lane_buffer > Bytes()
+                            ? ToString(switches_.lane_buffer)
+                            : "what keeps its cable busy, at least 32 KiB,"));
         break;
       case LossControl::kPause:
         say(fmt::format(
-            "switches: PFC in {} classes, the last for acknowledgements and notifications; a "
-            "shared buffer of {}, of whose free part an input may take {} before it is paused; "
-            "headroom {}",
-            int{switches_.classes}, Buffer(), switches_.pause.alpha,
+            "switches: PFC in {}; a shared buffer of {}, of whose free part an input may take {} "
+            "before it is paused; headroom {}",
+            Lanes("classes", "acknowledgements and notifications"), Buffer(), switches_.pause.alpha,
             switches_.pause.headroom ? ToString(*switches_.pause.headroom)
                                      : "from the rate and length of each cable"));
         break;
@@ -372,6 +371,17 @@ class PacketReader {
             ? "go-back-N"
             : "packets taken in any order (selective repeat)",
         packets_.ack_every == 1 ? "packet" : fmt::format("{} packets", packets_.ack_every)));
+  }
+
+  // "5 virtual lanes, 3 for each class of data and 2 for acknowledgements".
+  [[nodiscard]] std::string Lanes(const char* of, const char* control) const {
+    const ChannelCounts channels =
+        ChannelsOf(spec_.fabric->fabric, spec_.routing, spec_.routing_parameters, switches_,
+                   !spec_.timed_faults.empty());
+    const int all = WithChannels(switches_, channels).classes;
+    if (channels.data == 1) return fmt::format("{} {}, the last for {}", all, of, control);
+    return fmt::format("{} {}, {} for each class of data and {} for {}", all, of,
+                       int{channels.data}, int{channels.control}, control);
   }
 
   [[nodiscard]] std::string Buffer() const {

@@ -55,11 +55,21 @@ class FastForward {
   void AddTo(PacketReport& report);
 
  private:
-  static constexpr int kWindows = 4;       // that have to agree
-  static constexpr int kScales = 12;       // of windows
-  static constexpr int kStretch = 12;      // windows skipped for each that was seen, at most
-  static constexpr double kLess = 0.875;   // of what was too long
-  static constexpr int kSpareWindows = 2;  // that any message has left after a skip
+  // That have to agree, and again to confirm it: a trend takes three, and one more to contradict
+  // it.
+  static constexpr int kWindows = 4;
+  // Of windows: the longest is of 2 x 2^12 steps or 16,384 round trips, 160 ms at 10 us, which few
+  // messages last. Memory is a reading for each scale and window.
+  static constexpr int kScales = 12;
+  // Windows skipped for each that was seen, at most: 12 in 13 of the time, 92 %, which the incast
+  // under credits reaches. More would save at most the last 8 % and draw trends out further.
+  static constexpr int kStretch = 12;
+  // What is too long is shortened by an eighth until it fits, so that what is skipped is at most an
+  // eighth short of the longest; a trial looks at one queue pair.
+  static constexpr double kLess = 0.875;
+  // That any message has left after a skip: one may end between two readings, and the other is
+  // whole.
+  static constexpr int kSpareWindows = 2;
 
   struct Count {
     std::uint32_t sent = 0;

@@ -80,7 +80,9 @@ std::size_t CountStarts(const TrafficWorkload& traffic, std::size_t most) {
 }
 
 // The plant of a run. Whatever starts flows may touch all zones, so that these must have come to
-// the same time: with triggers or many starts there is one zone.
+// the same time: with triggers or many starts there is one zone. A start cuts the window of all
+// zones short, of which a run of phases has a few and messages that come at random have thousands;
+// each flow is looked for among the starts found, so that few are counted.
 Plant BuildTrafficPlant(const PacketInput& input, const NetworkPaths& paths,
                         const TrafficWorkload& traffic, std::vector<CableChange> faults) {
   constexpr std::size_t kManyStarts = 64;
