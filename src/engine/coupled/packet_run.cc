@@ -91,7 +91,6 @@ Result<void> Divider::Look(std::uint32_t index, const Manner& manner, std::uint6
   division_.lines.push_back(std::move(line));
   Connection& rest = division_.folding.connections[index];
   rest.latency = latency;
-  rest.hop_count = 0;
   rest.binding_hops = 0;
   return {};
 }

@@ -1,6 +1,7 @@
 #include "engine/flow/contention.h"
 
 #include <algorithm>
+#include <compare>
 #include <functional>
 #include <utility>
 
@@ -109,13 +110,13 @@ class DemandFinder {
 };
 
 void DemandFinder::Add(std::uint32_t index) {
-  const Connection& connection = problem_.connections[index];
-  for (const FlowHop& hop : problem_.hops_of(connection)) {
-    if (exceeded_[hop.resource]) continue;
+  const FlowRate limit = problem_.connections[index].limit;
+  problem_.ForEachHop(problem_.paths[index], [&](const FlowHop& hop) {
+    if (exceeded_[hop.resource]) return;
     Uint128& sum = of_use_[hop.resource];
     if (sum == 0) used_.push_back(hop.resource);
-    sum += static_cast<Uint128>(hop.weight) * connection.limit.units;
-  }
+    sum += static_cast<Uint128>(hop.weight) * limit.units;
+  });
 }
 
 void DemandFinder::EndUse(std::uint32_t slot) {
@@ -218,23 +219,33 @@ void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts) {
     return static_cast<Uint128>(capacity(a)) * b.weight <=>
            static_cast<Uint128>(capacity(b)) * a.weight;
   };
-  firsts.of.reserve(problem.connections.size());
-  lasts.of.reserve(problem.connections.size());
-  for (const Connection& connection : problem.connections) {
-    const auto hops = problem.hops_of(connection);
-    if (hops.empty()) {
+  firsts.of.reserve(problem.paths.size());
+  lasts.of.reserve(problem.paths.size());
+  const FlowPath* before = nullptr;
+  const FlowHop* first_shared = nullptr;
+  const FlowHop* last_shared = nullptr;
+  for (const FlowPath& path : problem.paths) {
+    if (path.hop_count == 0) {
       firsts.of.push_back(kNone);
       lasts.of.push_back(kNone);
       continue;
     }
-    const FlowHop* first = &hops.front();
-    const FlowHop* last = first;
-    for (const FlowHop& hop : hops.subspan(1)) {
-      const auto order = compare(hop, *first);
-      if (order > 0) continue;
+    const FlowHop* first = first_shared;
+    const FlowHop* last = last_shared;
+    const auto look = [&](const FlowHop& hop) {
+      const auto order = first == nullptr ? std::strong_ordering::less : compare(hop, *first);
+      if (order > 0) return;
       if (order < 0) first = &hop;
       last = &hop;
+    };
+    if (before == nullptr || path.first_hop != before->first_hop) {
+      first = nullptr;
+      for (const FlowHop& hop : problem.shared_hops_of(path)) look(hop);
+      first_shared = first;
+      last_shared = last;
     }
+    before = &path;
+    look(problem.hops[path.last_hop]);
     firsts.of.push_back(first->resource);
     lasts.of.push_back(last->resource);
     firsts.is_gate[first->resource] = 1;
@@ -254,7 +265,7 @@ class GateFlow {
         sum_(through_),
         most_(through_) {}
 
-  void Add(const Connection& connection, std::uint32_t gate);
+  void Add(std::uint32_t connection, std::uint32_t gate);
   // After the connections of each gate.
   void EndGate();
   [[nodiscard]] std::vector<char> TakeUnfilled() { return std::move(unfilled_); }
@@ -269,17 +280,23 @@ class GateFlow {
   std::vector<std::uint32_t> used_;
 };
 
-void GateFlow::Add(const Connection& connection, std::uint32_t gate) {
-  const auto hops = problem_.hops_of(connection);
-  for (const FlowHop& hop : hops) {
-    if (!unfilled_[hop.resource]) continue;
-    if (sum_[hop.resource] == 0) used_.push_back(hop.resource);
-    sum_[hop.resource] += static_cast<Uint128>(hop.weight) * connection.limit.units;
-    const std::uint64_t weight = std::ranges::find(hops, gate, &FlowHop::resource)->weight;
+void GateFlow::Add(std::uint32_t connection, std::uint32_t gate) {
+  const FlowPath& path = problem_.paths[connection];
+  const FlowRate limit = problem_.connections[connection].limit;
+  const auto through_gate = [&](const FlowHop& hop) {
+    std::uint64_t weight = 0;
+    problem_.ForEachHop(path, [&](const FlowHop& other) {
+      if (other.resource == gate) weight = other.weight;
+    });
     const Uint128 capacity = capacities_[gate];
-    const Uint128 most = hop.weight == weight ? capacity : (capacity / weight + 1) * hop.weight;
-    most_[hop.resource] = std::max(most_[hop.resource], most);
-  }
+    return hop.weight == weight ? capacity : (capacity / weight + 1) * hop.weight;
+  };
+  problem_.ForEachHop(path, [&](const FlowHop& hop) {
+    if (!unfilled_[hop.resource]) return;
+    if (sum_[hop.resource] == 0) used_.push_back(hop.resource);
+    sum_[hop.resource] += static_cast<Uint128>(hop.weight) * limit.units;
+    most_[hop.resource] = std::max(most_[hop.resource], through_gate(hop));
+  });
 }
 
 void GateFlow::EndGate() {
@@ -309,7 +326,7 @@ std::vector<char> UnfilledBehind(const Gates& gates, const FlowProblem& problem,
   GateFlow flow(problem, capacities, open);
   for (std::uint32_t gate = 0; gate < capacities.size(); ++gate) {
     for (std::uint32_t i = first[gate]; i < first[gate + 1]; ++i) {
-      flow.Add(problem.connections[behind[i]], gate);
+      flow.Add(behind[i], gate);
     }
     flow.EndGate();
   }
@@ -321,13 +338,21 @@ class SeriesFinder {
  public:
   explicit SeriesFinder(const FlowProblem& problem)
       : previous_(problem.capacities.size(), kNotMet), next_(previous_) {
-    for (const Connection& connection : problem.connections) {
-      FlowHop before{.resource = kNoNeighbour};
-      for (const FlowHop& hop : problem.hops_of(connection)) {
-        Meet(before, hop);
-        before = hop;
+    const FlowPath* path_before = nullptr;
+    FlowHop shared_end;
+    for (const FlowPath& path : problem.paths) {
+      if (path.hop_count == 0) continue;
+      // What several paths share need be looked at once.
+      if (path_before == nullptr || path.first_hop != path_before->first_hop) {
+        shared_end = {.resource = kNoNeighbour};
+        for (const FlowHop& hop : problem.shared_hops_of(path)) {
+          Meet(shared_end, hop);
+          shared_end = hop;
+        }
       }
-      if (before.resource != kNoNeighbour) Note(next_[before.resource], kNoNeighbour);
+      path_before = &path;
+      Meet(shared_end, problem.hops[path.last_hop]);
+      Note(next_[problem.hops[path.last_hop].resource], kNoNeighbour);
     }
   }
 
@@ -359,6 +384,64 @@ class SeriesFinder {
   std::vector<std::uint32_t> next_;
 };
 
+// Puts lists of hops in a row, most of those that are alike only once.
+class HopLists {
+ public:
+  explicit HopLists(std::vector<FlowHop>& hops) : hops_(hops), lists_(kLists) {}
+
+  // Where the list begins.
+  std::uint32_t Add(std::span<const FlowHop> hops);
+
+ private:
+  struct List {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+  static constexpr std::size_t kLists = 4096;  // that are remembered
+
+  std::vector<FlowHop>& hops_;
+  std::vector<List> lists_;
+};
+
+std::uint32_t HopLists::Add(std::span<const FlowHop> hops) {
+  std::uint64_t hash = hops.size();
+  for (const FlowHop& hop : hops) {
+    hash = (hash ^ hop.resource ^ (hop.weight << 20)) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 32;
+  }
+  List& last = lists_[hash % lists_.size()];
+  if (!std::ranges::equal(hops, std::span(hops_).subspan(last.first, last.count))) {
+    last = {static_cast<std::uint32_t>(hops_.size()), static_cast<std::uint32_t>(hops.size())};
+    hops_.insert(hops_.end(), hops.begin(), hops.end());
+  }
+  return last.first;
+}
+
+// Collects the hops on resources that bind.
+void ListBindingHops(const std::vector<char>& binds, FlowProblem& problem) {
+  HopLists lists(problem.binding_hops);
+  std::vector<FlowHop> hops;
+  const FlowPath* before = nullptr;
+  std::size_t shared = 0;
+  for (std::size_t i = 0; i < problem.paths.size(); ++i) {
+    const FlowPath& path = problem.paths[i];
+    const auto keep = [&](const FlowHop& hop) {
+      if (binds[hop.resource] != 0) hops.push_back(hop);
+    };
+    if (before == nullptr || path.first_hop != before->first_hop) {
+      hops.clear();
+      for (const FlowHop& hop : problem.shared_hops_of(path)) keep(hop);
+      shared = hops.size();
+    }
+    before = &path;
+    hops.resize(shared);
+    if (path.hop_count > 0) keep(problem.hops[path.last_hop]);
+    Connection& connection = problem.connections[i];
+    connection.first_hop = lists.Add(hops);
+    connection.binding_hops = static_cast<std::uint32_t>(hops.size());
+  }
+}
+
 }  // namespace
 
 void FindBindingHops(const TaskGraph& graph, Handshake handshake, FlowProblem& problem) {
@@ -387,12 +470,7 @@ void FindBindingHops(const TaskGraph& graph, Handshake handshake, FlowProblem& p
     UnmarkUnfilledByRounds(problem, capacities, firsts.is_gate, lasts.is_gate, binds);
   }
   SeriesFinder(problem).Unmark(capacities, binds);
-  for (Connection& connection : problem.connections) {
-    const auto hops = std::span(problem.hops).subspan(connection.first_hop, connection.hop_count);
-    const auto others =
-        std::ranges::partition(hops, [&](const FlowHop& hop) { return binds[hop.resource] != 0; });
-    connection.binding_hops = static_cast<std::uint32_t>(hops.size() - others.size());
-  }
+  ListBindingHops(binds, problem);
 }
 
 }  // namespace trunkline

@@ -151,8 +151,7 @@ void AddHops(const FlowProblem& problem, const Classes& connections, const Class
   for (std::uint32_t i = 0; i < weights.size(); ++i) {
     Connection connection = problem.connections[connections.representative[i]];
     connection.first_hop = static_cast<std::uint32_t>(folding.hops.size());
-    connection.hop_count = static_cast<std::uint32_t>(weights[i].size());
-    connection.binding_hops = connection.hop_count;
+    connection.binding_hops = static_cast<std::uint32_t>(weights[i].size());
     for (const auto& [resource, weight] : weights[i]) folding.hops.push_back({resource, weight});
     folding.connections.push_back(connection);
   }
@@ -185,20 +184,6 @@ bool CanPay(const FlowProblem& problem) {
 
 }  // namespace
 
-std::uint32_t HopLists::Add(std::span<const FlowHop> hops) {
-  std::uint64_t hash = hops.size();
-  for (const FlowHop& hop : hops) {
-    hash = (hash ^ hop.resource ^ (hop.weight << 20)) * 0x9E3779B97F4A7C15U;
-    hash ^= hash >> 32;
-  }
-  List& last = lists_[hash % lists_.size()];
-  if (!std::ranges::equal(hops, std::span(hops_).subspan(last.first, last.count))) {
-    last = {static_cast<std::uint32_t>(hops_.size()), static_cast<std::uint32_t>(hops.size())};
-    hops_.insert(hops_.end(), hops.begin(), hops.end());
-  }
-  return last.first;
-}
-
 Folding Unfolded(const FlowProblem& problem) {
   Folding folding;
   const auto ranks = static_cast<std::uint32_t>(problem.ranks.size());
@@ -210,13 +195,8 @@ Folding Unfolded(const FlowProblem& problem) {
   folding.connection_class.resize(problem.connections.size());
   std::iota(folding.connection_class.begin(), folding.connection_class.end(), 0U);
   folding.connections_represented.assign(problem.connections.size(), turns);
-  folding.connections.reserve(problem.connections.size());
-  HopLists lists(folding.hops);
-  for (Connection connection : problem.connections) {
-    connection.first_hop = lists.Add(problem.binding_hops_of(connection));
-    connection.hop_count = connection.binding_hops;
-    folding.connections.push_back(connection);
-  }
+  folding.connections = problem.connections;
+  folding.hops = problem.binding_hops;
   folding.capacities = problem.capacities;
   return folding;
 }

@@ -23,25 +23,6 @@ struct Folding {
   bool folded = false;
 };
 
-// Puts lists of hops in a row, most of those that are alike only once.
-class HopLists {
- public:
-  explicit HopLists(std::vector<FlowHop>& hops) : hops_(hops), lists_(kLists) {}
-
-  // Where the list begins.
-  std::uint32_t Add(std::span<const FlowHop> hops);
-
- private:
-  struct List {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-  };
-  static constexpr std::size_t kLists = 4096;  // that are remembered
-
-  std::vector<FlowHop>& hops_;
-  std::vector<List> lists_;
-};
-
 // Every rank by itself, or the first `period` of a rotation.
 [[nodiscard]] Folding Unfolded(const FlowProblem& problem);
 

@@ -152,9 +152,9 @@ void Reporter::AddLinks() {
   for (std::uint32_t i = 0; i < problem_.connections.size(); ++i) {
     const std::int64_t bytes = traffic_[folding_.connection_class[i]].bytes;
     if (bytes == 0) continue;
-    for (const FlowHop& hop : problem_.hops_of(problem_.connections[i])) {
+    problem_.ForEachHop(problem_.paths[i], [&](const FlowHop& hop) {
       by_number[hop.resource] += static_cast<Uint128>(bytes) * hop.weight;
-    }
+    });
   }
   std::vector<Uint128> by_resource(problem_.resource_index.size(), 0);
   for (std::size_t resource = 0; resource < by_resource.size(); ++resource) {

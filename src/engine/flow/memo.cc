@@ -122,7 +122,6 @@ std::uint32_t CollectiveMemo::ProfileOf(std::uint32_t group) {
     const auto hops =
         std::span(folding_.hops).subspan(connection.first_hop, connection.binding_hops);
     connection.first_hop = static_cast<std::uint32_t>(profile.hops.size());
-    connection.hop_count = connection.binding_hops;
     key.push_back(connection.limit.units);
     key.push_back(static_cast<std::uint64_t>(connection.latency.ps()));
     key.push_back(hops.size());

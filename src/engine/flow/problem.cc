@@ -346,35 +346,39 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
   Connection connection;
   connection.source = source;
   connection.destination = destination;
-  connection.first_hop = static_cast<std::uint32_t>(problem_.hops.size());
-  connection.hop_count = static_cast<std::uint32_t>(route.hops.size());
   const std::int64_t payload = PayloadPer128(manner.protocol);
-  problem_.hops.resize(connection.first_hop + connection.hop_count);
-  const auto hops = std::span(problem_.hops).last(connection.hop_count);
-  const std::size_t inner = hops.empty() ? 0 : hops.size() - 1;
+  FlowPath path{.hop_count = static_cast<std::uint32_t>(route.hops.size())};
+  const auto hops = std::span(route.hops);
   // All hops but the last are often those of the connection before.
   if (routes_.extends() && manner == last_manner_ && !rotation_) {
-    const std::size_t before = problem_.connections.back().first_hop;
-    std::copy_n(problem_.hops.begin() + static_cast<std::ptrdiff_t>(before), inner, hops.begin());
+    path.first_hop = problem_.paths.back().first_hop;
   } else {
     last_manner_ = manner;
     hop_class_ = HopClassOf(fabric_, route);
-    for (std::size_t i = 0; i < inner; ++i) hops[i] = HopOn(route.hops[i], payload);
-    lone_but_for_last_ = LoneRate(hops.first(inner), problem_.capacities, kUnlimited);
+    path.first_hop = static_cast<std::uint32_t>(problem_.hops.size());
+    for (const Hop& hop : hops.first(path.shared_hops())) {
+      problem_.hops.push_back(HopOn(hop, payload));
+    }
+    lone_but_for_last_ = LoneRate(problem_.shared_hops_of(path), problem_.capacities, kUnlimited);
   }
-  for (std::size_t i = inner; i < hops.size(); ++i) hops[i] = HopOn(route.hops[i], payload);
+  path.last_hop = static_cast<std::uint32_t>(problem_.hops.size());
+  for (const Hop& hop : hops.subspan(path.shared_hops())) {
+    problem_.hops.push_back(HopOn(hop, payload));
+  }
+  const auto last = std::span(problem_.hops).subspan(path.last_hop);
   const RouteCost cost = CostOf(route, hop_class_, input_.transport);
   const auto limit = static_cast<Int128>(cost.limit.bits_per_second()) * payload / 128;
   connection.limit =
-      std::min(lone_but_for_last_, LoneRate(hops.subspan(inner), problem_.capacities,
+      std::min(lone_but_for_last_, LoneRate(last, problem_.capacities,
                                             Rate::BitsPerSecond(static_cast<std::int64_t>(limit))));
   connection.latency = cost.latency + StepLatencyOf(input_.transport, manner, hop_class_);
   if (rotation_) {
-    for (FlowHop& hop : hops) {
+    for (FlowHop& hop : std::span(problem_.hops).subspan(path.first_hop)) {
       hop.weight *= crossings_[hop.resource];
     }
   }
   problem_.connections.push_back(connection);
+  problem_.paths.push_back(path);
   return {};
 }
 
@@ -384,6 +388,7 @@ Result<void> Builder::ConnectCommunicators() {
     connections += problem_.patterns[communicator.pattern].pairs.size();
   }
   problem_.connections.reserve(connections);
+  problem_.paths.reserve(connections);
   for (FlowProblem::Communicator& communicator : problem_.communicators) {
     communicator.first_connection = static_cast<std::uint32_t>(problem_.connections.size());
     for (const Schedule::Pair& pair : problem_.patterns[communicator.pattern].pairs) {

@@ -50,11 +50,20 @@ struct Pattern {
 struct Connection {
   RankId source{};
   RankId destination{};
-  std::uint32_t first_hop = 0;
-  std::uint32_t hop_count = 0;
-  std::uint32_t binding_hops = 0;  // the first of them, on resources that can bind
+  std::uint32_t first_hop = 0;     // of those on resources that can bind
+  std::uint32_t binding_hops = 0;  // how many they are
   FlowRate limit;
   Time latency;  // of the route and of the software step
+};
+
+// All hops of a connection. One source's paths to neighbours differ in the last hop only: they
+// share the others.
+struct FlowPath {
+  std::uint32_t first_hop = 0;
+  std::uint32_t last_hop = 0;
+  std::uint32_t hop_count = 0;
+
+  [[nodiscard]] std::uint32_t shared_hops() const { return hop_count == 0 ? 0 : hop_count - 1; }
 };
 
 // What of a collective's choice its connections depend on.
@@ -117,7 +126,9 @@ struct FlowProblem {
   std::vector<Pattern> patterns;
   std::vector<Communicator> communicators;
   std::vector<Connection> connections;
-  std::vector<FlowHop> hops;
+  std::vector<FlowPath> paths;  // by connection
+  std::vector<FlowHop> hops;    // of paths
+  std::vector<FlowHop> binding_hops;
   // By ResourceId: those that connections use, numbered. In a rotation, resources that it takes to
   // one another share a number, and hops have the weight of all connections that one stands for.
   std::vector<std::uint32_t> resource_index;
@@ -128,13 +139,19 @@ struct FlowProblem {
 
   [[nodiscard]] bool rotates() const { return period < ranks.size(); }
 
-  [[nodiscard]] std::span<const FlowHop> hops_of(const Connection& connection) const {
-    return std::span(hops).subspan(connection.first_hop, connection.hop_count);
+  // All but the last hop.
+  [[nodiscard]] std::span<const FlowHop> shared_hops_of(const FlowPath& path) const {
+    return std::span(hops).subspan(path.first_hop, path.shared_hops());
+  }
+  template <typename Visit>
+  void ForEachHop(const FlowPath& path, Visit visit) const {
+    for (const FlowHop& hop : shared_hops_of(path)) visit(hop);
+    if (path.hop_count > 0) visit(hops[path.last_hop]);
   }
   // Those on resources that their connections could overload. No other resource ever slows a
   // transfer.
   [[nodiscard]] std::span<const FlowHop> binding_hops_of(const Connection& connection) const {
-    return std::span(hops).subspan(connection.first_hop, connection.binding_hops);
+    return std::span(binding_hops).subspan(connection.first_hop, connection.binding_hops);
   }
 };
 

@@ -76,16 +76,17 @@ class Peaks {
         total_(peak_) {}
 
   // A connection of the member's next use.
-  void Add(const Connection& connection) {
-    for (const FlowHop& hop : problem_.hops_of(connection)) {
-      if (!watched_[hop.resource]) continue;
-      const Uint128 amount = static_cast<Uint128>(hop.weight) * connection.limit.units;
-      if (amount == 0) continue;
+  void Add(std::uint32_t connection) {
+    const FlowRate limit = problem_.connections[connection].limit;
+    problem_.ForEachHop(problem_.paths[connection], [&](const FlowHop& hop) {
+      if (!watched_[hop.resource]) return;
+      const Uint128 amount = static_cast<Uint128>(hop.weight) * limit.units;
+      if (amount == 0) return;
       Demand& demand = of_use_[hop.resource];
       if (demand.sum == 0) used_.push_back(hop.resource);
       demand.sum += amount;
       demand.most = std::max(demand.most, amount);
-    }
+    });
   }
   // A round has so many messages at most.
   void EndUse(std::uint64_t messages) {
@@ -128,21 +129,18 @@ class Peaks {
 void AddMember(const FlowProblem& problem, const FlowProblem::Communicator& communicator,
                Participant position, RoundReader& rounds, Peaks& put, Peaks& awaited) {
   const Pattern& pattern = problem.patterns[communicator.pattern];
-  const auto connection = [&](std::uint32_t pair) -> const Connection& {
-    return problem.connections[communicator.first_connection + pair];
-  };
   for (const Pattern::Use& use : pattern.uses) {
     const RoundSize round = rounds.Of(*use.schedule, position);
     for (std::uint32_t pair = pattern.first_outbound[position];
          pair < pattern.first_outbound[position + 1]; ++pair) {
-      if (use.HasPair(pair)) put.Add(connection(pair));
+      if (use.HasPair(pair)) put.Add(communicator.first_connection + pair);
     }
     put.EndUse(round.puts);
     // In a rotation, also what goes to its images from the first members.
     for (Participant image = position; image < pattern.members(); image += pattern.period) {
       for (std::uint32_t i = pattern.first_inbound[image]; i < pattern.first_inbound[image + 1];
            ++i) {
-        if (use.HasPair(pattern.inbound[i])) awaited.Add(connection(pattern.inbound[i]));
+        if (use.HasPair(pattern.inbound[i])) awaited.Add(communicator.first_connection + pattern.inbound[i]);
       }
     }
     awaited.EndUse(round.waits);
