@@ -349,6 +349,7 @@ std::uint64_t FlowNetwork::Examine(std::uint32_t index, std::uint64_t at_least) 
 
 // The level of `resource`, which is not below `at_least`, if nothing held the flows that it holds.
 std::uint64_t FlowNetwork::LevelOf(Resource& resource, std::uint64_t at_least) {
+  if (!resource.contended) return kNone;
   if (const auto likely = LikelyLevel(resource)) return *likely;
   for (;;) {
     const Split split = SplitAt(resource, at_least);
@@ -505,10 +506,11 @@ void FlowNetwork::Change(const Active& active, Cap cap, std::uint64_t await) {
   MarkChanged(index);
   Share& share = shares_[index];
   const Cap before = std::exchange(share.cap, cap);
+  const std::uint64_t flows = bundles_[index].flows.size();
   for (const Hop& hop : hops(bundles_[index])) {
     Resource& other = resources_[hop.resource];
     if (&hop == &hops_[active.hop] || !other.counts()) continue;
-    other.Move(before, share, other.active[hop.position].weight);
+    other.Move(before, share, hop.weight * flows);
     if (!other.idle()) Await(hop.resource, std::min(other.level, await));
   }
 }

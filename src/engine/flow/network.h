@@ -159,26 +159,26 @@ class FlowNetwork {
     std::uint32_t bundle = 0;
     std::uint32_t hop = 0;
   };
-  struct Resource {
-    std::uint64_t level = kNone;  // at which it holds flows; kNone: it holds none
-    std::uint64_t queued = kNone;
-    std::vector<Active> active;
-    bool contended = false;  // demand > capacity
-    bool known = false;      // `queued` is its level
-    bool dirty = false;
-    Uint128 capacity = 0;  // rate units x weight units
-    Uint128 demand = 0;    // sum of weight x limit over active flows
-
+  struct alignas(64) Resource {
     // Its flows, while it counts them: those that something else holds lower, by guess, and the
     // others. Flows that nothing holds are lower where their limit is at most `mark`.
-    std::uint64_t mark = 0;
     Uint128 lower = 0;  // what they take
     std::uint64_t lower_weight = 0;
-    std::uint64_t highest = 0;          // of them: Cap::passes() is at most this
+    std::uint64_t highest = 0;     // of them: Cap::passes() is at most this
+    std::uint64_t level = kNone;   // at which it holds flows; kNone: it holds none
+    std::uint64_t queued = kNone;  // from where on its level is to be sought; kNone: it is known
+    std::uint64_t mark = 0;
+    bool contended = false;  // demand > capacity
+    bool dirty = false;
+
+    Uint128 capacity = 0;               // rate units x weight units
     std::uint64_t weight = 0;           // of the others
     std::uint64_t held = 0;             // of those that it holds already
     std::uint64_t least_limit = kNone;  // of the others: at most theirs
     std::uint64_t greatest_limit = 0;   // of the others: at least theirs
+    Uint128 demand = 0;                 // sum of weight x limit over active flows
+
+    std::vector<Active> active;
 
     [[nodiscard]] bool counts() const { return contended || level != kNone; }
     [[nodiscard]] bool holds(Cap cap) const { return cap == Cap::Held(level); }
