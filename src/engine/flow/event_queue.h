@@ -20,14 +20,14 @@ class EventQueue {
  public:
   [[nodiscard]] bool empty() const { return heap_.empty(); }
   [[nodiscard]] Time next_time() const {
-    return heap_.empty() ? Time::Max() : Time::Picoseconds(heap_.front().time);
+    return heap_.empty() ? Time::Max() : heap_.front().time();
   }
-  [[nodiscard]] std::uint32_t next_id() const { return heap_.front().id; }
+  [[nodiscard]] std::uint32_t next_id() const { return heap_.front().id(); }
 
   // When `id` is queued; Time::Max() when it is not.
   [[nodiscard]] Time time_of(std::uint32_t id) const {
     if (id >= slot_.size() || slot_[id] == kAbsent) return Time::Max();
-    return Time::Picoseconds(heap_[slot_[id]].time);
+    return heap_[slot_[id]].time();
   }
 
   // Brings the place of `id` nearer, which is to be queued soon.
@@ -38,7 +38,7 @@ class EventQueue {
   // Queues `id` at `time`, or moves it there.
   void Set(std::uint32_t id, Time time) {
     if (id >= slot_.size()) slot_.resize(id + 1, kAbsent);
-    const Entry entry{time.ps(), id};
+    const Entry entry(time, id);
     if (slot_[id] == kAbsent) {
       heap_.push_back(entry);
       SiftUp(heap_.size() - 1, entry);
@@ -64,18 +64,25 @@ class EventQueue {
   }
 
  private:
-  struct Entry {
-    std::int64_t time = 0;
-    std::uint32_t id = 0;
-    // Without a branch, which nobody could predict. Times are not negative.
-    [[nodiscard]] bool Before(const Entry& other) const { return key() < other.key(); }
-    [[nodiscard]] Uint128 key() const { return static_cast<Uint128>(time) << 32 | id; }
+  // Times are not negative.
+  class Entry {
+   public:
+    Entry(Time time, std::uint32_t id) : key_(static_cast<Uint128>(time.ps()) << 64 | id) {}
+    [[nodiscard]] Time time() const {
+      return Time::Picoseconds(static_cast<std::int64_t>(key_ >> 64));
+    }
+    [[nodiscard]] std::uint32_t id() const { return static_cast<std::uint32_t>(key_); }
+    // Without a branch, which nobody could predict.
+    [[nodiscard]] bool Before(const Entry& other) const { return key_ < other.key_; }
+
+   private:
+    Uint128 key_;
   };
   static constexpr std::uint32_t kAbsent = UINT32_MAX;
 
   void Place(std::size_t at, const Entry& entry) {
     heap_[at] = entry;
-    slot_[entry.id] = static_cast<std::uint32_t>(at);
+    slot_[entry.id()] = static_cast<std::uint32_t>(at);
   }
 
   void Replace(std::size_t at, const Entry& entry) {
