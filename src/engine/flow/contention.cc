@@ -95,6 +95,8 @@ class DemandFinder {
   };
 
   void Add(std::uint32_t connection);
+  void AddHop(const FlowHop& hop, Uint128 limit);
+  void AddShared();
   void AddPort(const FlowProblem::Rank& rank, std::uint32_t port);
   void EndUse(std::uint32_t slot);
   [[nodiscard]] Uint128 InTurn(const ProgramShape& shape, std::span<Demand> demands) const;
@@ -105,21 +107,37 @@ class DemandFinder {
   std::vector<Uint128> total_;       // by resource
   std::vector<Uint128> of_use_;      // by resource, zero between uses
   std::vector<std::uint32_t> used_;  // where it is not
+  FlowPath path_;                    // added last …
+  Uint128 limit_ = 0;                // … with others that share all hops but the last
   std::vector<Demand> demands_;      // of a rank …
   std::uint32_t uses_ = 0;           // … from so many uses
 };
 
 void DemandFinder::Add(std::uint32_t index) {
-  const FlowRate limit = problem_.connections[index].limit;
-  problem_.ForEachHop(problem_.paths[index], [&](const FlowHop& hop) {
-    if (exceeded_[hop.resource]) return;
-    Uint128& sum = of_use_[hop.resource];
-    if (sum == 0) used_.push_back(hop.resource);
-    sum += static_cast<Uint128>(hop.weight) * limit.units;
-  });
+  const FlowPath& path = problem_.paths[index];
+  const std::uint64_t limit = problem_.connections[index].limit.units;
+  if (!path.SharesHopsWith(path_)) AddShared();
+  path_ = path;
+  if (path.hop_count == 0) return;
+  limit_ += limit;
+  AddHop(problem_.hops[path.last_hop], limit);
+}
+
+void DemandFinder::AddHop(const FlowHop& hop, Uint128 limit) {
+  if (exceeded_[hop.resource]) return;
+  Uint128& sum = of_use_[hop.resource];
+  if (sum == 0) used_.push_back(hop.resource);
+  sum += hop.weight * limit;
+}
+
+void DemandFinder::AddShared() {
+  if (limit_ == 0) return;
+  for (const FlowHop& hop : problem_.shared_hops_of(path_)) AddHop(hop, limit_);
+  limit_ = 0;
 }
 
 void DemandFinder::EndUse(std::uint32_t slot) {
+  AddShared();
   ++uses_;
   for (const std::uint32_t resource : used_) {
     demands_.push_back({resource, slot, of_use_[resource]});
@@ -238,7 +256,7 @@ void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts) {
       if (order < 0) first = &hop;
       last = &hop;
     };
-    if (before == nullptr || path.first_hop != before->first_hop) {
+    if (before == nullptr || !path.SharesHopsWith(*before)) {
       first = nullptr;
       for (const FlowHop& hop : problem.shared_hops_of(path)) look(hop);
       first_shared = first;
@@ -267,12 +285,17 @@ class GateFlow {
 
   void Add(std::uint32_t connection, std::uint32_t gate);
   // After the connections of each gate.
-  void EndGate();
+  void EndGate(std::uint32_t gate);
   [[nodiscard]] std::vector<char> TakeUnfilled() { return std::move(unfilled_); }
 
  private:
+  void AddShared(std::uint32_t gate);
+  void AddHop(const FlowHop& hop, Uint128 limit, std::uint32_t gate);
+
   const FlowProblem& problem_;
   std::span<const Uint128> capacities_;
+  FlowPath path_;               // added last …
+  Uint128 limit_ = 0;           // … with others that share all hops but the last
   std::vector<char> unfilled_;  // by resource: so far
   std::vector<Uint128> through_;
   std::vector<Uint128> sum_;   // through one gate, zero in between
@@ -282,24 +305,34 @@ class GateFlow {
 
 void GateFlow::Add(std::uint32_t connection, std::uint32_t gate) {
   const FlowPath& path = problem_.paths[connection];
-  const FlowRate limit = problem_.connections[connection].limit;
-  const auto through_gate = [&](const FlowHop& hop) {
-    std::uint64_t weight = 0;
-    problem_.ForEachHop(path, [&](const FlowHop& other) {
-      if (other.resource == gate) weight = other.weight;
-    });
-    const Uint128 capacity = capacities_[gate];
-    return hop.weight == weight ? capacity : (capacity / weight + 1) * hop.weight;
-  };
-  problem_.ForEachHop(path, [&](const FlowHop& hop) {
-    if (!unfilled_[hop.resource]) return;
-    if (sum_[hop.resource] == 0) used_.push_back(hop.resource);
-    sum_[hop.resource] += static_cast<Uint128>(hop.weight) * limit.units;
-    most_[hop.resource] = std::max(most_[hop.resource], through_gate(hop));
-  });
+  const std::uint64_t limit = problem_.connections[connection].limit.units;
+  if (!path.SharesHopsWith(path_)) AddShared(gate);
+  path_ = path;
+  limit_ += limit;
+  AddHop(problem_.hops[path.last_hop], limit, gate);
 }
 
-void GateFlow::EndGate() {
+void GateFlow::AddHop(const FlowHop& hop, Uint128 limit, std::uint32_t gate) {
+  if (!unfilled_[hop.resource]) return;
+  if (sum_[hop.resource] == 0) used_.push_back(hop.resource);
+  sum_[hop.resource] += hop.weight * limit;
+  std::uint64_t weight = 0;
+  problem_.ForEachHop(path_, [&](const FlowHop& other) {
+    if (other.resource == gate) weight = other.weight;
+  });
+  const Uint128 capacity = capacities_[gate];
+  const Uint128 most = hop.weight == weight ? capacity : (capacity / weight + 1) * hop.weight;
+  most_[hop.resource] = std::max(most_[hop.resource], most);
+}
+
+void GateFlow::AddShared(std::uint32_t gate) {
+  if (limit_ == 0) return;
+  for (const FlowHop& hop : problem_.shared_hops_of(path_)) AddHop(hop, limit_, gate);
+  limit_ = 0;
+}
+
+void GateFlow::EndGate(std::uint32_t gate) {
+  AddShared(gate);
   for (const std::uint32_t resource : used_) {
     through_[resource] += std::min(sum_[resource], most_[resource]);
     if (through_[resource] > capacities_[resource]) unfilled_[resource] = 0;
@@ -328,7 +361,7 @@ std::vector<char> UnfilledBehind(const Gates& gates, const FlowProblem& problem,
     for (std::uint32_t i = first[gate]; i < first[gate + 1]; ++i) {
       flow.Add(behind[i], gate);
     }
-    flow.EndGate();
+    flow.EndGate(gate);
   }
   return flow.TakeUnfilled();
 }
@@ -343,7 +376,7 @@ class SeriesFinder {
     for (const FlowPath& path : problem.paths) {
       if (path.hop_count == 0) continue;
       // What several paths share need be looked at once.
-      if (path_before == nullptr || path.first_hop != path_before->first_hop) {
+      if (path_before == nullptr || !path.SharesHopsWith(*path_before)) {
         shared_end = {.resource = kNoNeighbour};
         for (const FlowHop& hop : problem.shared_hops_of(path)) {
           Meet(shared_end, hop);
@@ -428,17 +461,21 @@ void ListBindingHops(const std::vector<char>& binds, FlowProblem& problem) {
     const auto keep = [&](const FlowHop& hop) {
       if (binds[hop.resource] != 0) hops.push_back(hop);
     };
-    if (before == nullptr || path.first_hop != before->first_hop) {
+    const bool shares = before != nullptr && path.SharesHopsWith(*before);
+    if (!shares) {
       hops.clear();
       for (const FlowHop& hop : problem.shared_hops_of(path)) keep(hop);
       shared = hops.size();
     }
     before = &path;
+    const bool was_shared = shares && hops.size() == shared;
     hops.resize(shared);
     if (path.hop_count > 0) keep(problem.hops[path.last_hop]);
     Connection& connection = problem.connections[i];
-    connection.first_hop = lists.Add(hops);
     connection.binding_hops = static_cast<std::uint32_t>(hops.size());
+    connection.first_hop = was_shared && hops.size() == shared
+                               ? problem.connections[i - 1].first_hop
+                               : lists.Add(hops);
   }
 }
 

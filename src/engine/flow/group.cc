@@ -22,8 +22,15 @@ CollectiveGroups FindGroups(const FlowProblem& problem, const Folding& folding) 
       if (user[connection] == UINT32_MAX) user[connection] = i;
       sets.Unite(user[connection], i);
     };
-    ForEachOutbound(problem, folding, groups.members[i].seat, unite);
-    ForEachInbound(problem, folding, groups.members[i].seat, unite);
+    const FlowProblem::Seat& seat = groups.members[i].seat;
+    const FlowProblem::Communicator& communicator = problem.communicators[seat.communicator];
+    if (!folding.folded && problem.patterns[communicator.pattern].complete) {
+      // Everybody meets everybody: any one connection of the communicator stands for all.
+      unite(0, communicator.first_connection);
+      continue;
+    }
+    ForEachOutbound(problem, folding, seat, unite);
+    ForEachInbound(problem, folding, seat, unite);
   }
   for (std::uint32_t i = 0; i < groups.members.size(); ++i) {
     CollectiveGroups::Member& member = groups.members[i];

@@ -232,11 +232,11 @@ Time Interpreter::Duration(std::uint32_t connection, std::int64_t bytes, bool fo
 }
 
 void Interpreter::Transmit(std::uint32_t connection) {
-  const Time latency = model_.connections[connection].latency;
   for (;;) {
     State& state = states_[connection];
     if (state.busy || state.outgoing.empty()) return;
     if (rendezvous_ && state.inbound.empty()) return;
+    const Time latency = model_.connections[connection].latency;
     Message& put = messages_[state.outgoing.head];
     Time begin = std::max(put.time, state.free);
     if (rendezvous_) begin = Later(std::max(begin, messages_[state.inbound.head].time), latency);

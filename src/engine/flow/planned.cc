@@ -18,6 +18,12 @@ PlannedCollectives::PlannedCollectives(const FlowProblem& problem, const Folding
   std::vector<std::uint32_t> last_user(folding.capacities.size(), UINT32_MAX);
   for (std::uint32_t i = 0; i < groups.members.size(); ++i) {
     const CollectiveGroups::Member& member = groups.members[i];
+    const Pattern& pattern =
+        problem.patterns[problem.communicators[member.seat.communicator].pattern];
+    const bool is_covered = std::ranges::any_of(pattern.uses, [&](const Pattern::Use& use) {
+      return memo.Covers(member.group, use.collective);
+    });
+    if (!is_covered) continue;
     State& state = states_[member.group];
     std::vector<std::uint32_t>& uses = uses_[i];
     ForEachOutbound(problem, folding, member.seat, [&](std::uint32_t, std::uint32_t index) {
@@ -27,16 +33,12 @@ PlannedCollectives::PlannedCollectives(const FlowProblem& problem, const Folding
         if (std::exchange(last_user[resource], i) != i) uses.push_back(resource);
       }
     });
-    const Pattern& pattern =
-        problem.patterns[problem.communicators[member.seat.communicator].pattern];
     for (const Pattern::Use& use : pattern.uses) {
       for (std::uint32_t channel = 0; channel < use.schedule->channels(); ++channel) {
         if (use.schedule->channel_shape(channel).slots > 0) state.slots = true;
       }
-      if (memo.Covers(member.group, use.collective) && !uses.empty()) {
-        occupancy.entries.resize(folding.capacities.size());
-      }
     }
+    if (!uses.empty()) occupancy.entries.resize(folding.capacities.size());
     if (!uses.empty() || state.slots) state.undisturbed = false;
   }
 }

@@ -264,12 +264,16 @@ Result<std::uint32_t> Builder::PatternOf(const std::vector<std::uint32_t>& colle
   for (const std::uint32_t collective : collectives) {
     auto schedule = ScheduleOf(collective, layout);
     if (!schedule) return std::unexpected(schedule.error());
-    const std::vector<Schedule::Pair> pairs =
+    std::vector<Schedule::Pair> pairs =
         rotation_ ? RotatedPairs(**schedule, rotation_->period) : (*schedule)->pairs();
-    std::vector<Schedule::Pair> merged;
-    merged.reserve(pattern.pairs.size() + pairs.size());
-    std::ranges::set_union(pattern.pairs, pairs, std::back_inserter(merged));
-    pattern.pairs = std::move(merged);
+    if (pattern.pairs.empty()) {
+      pattern.pairs = std::move(pairs);
+    } else {
+      std::vector<Schedule::Pair> merged;
+      merged.reserve(pattern.pairs.size() + pairs.size());
+      std::ranges::set_union(pattern.pairs, pairs, std::back_inserter(merged));
+      pattern.pairs = std::move(merged);
+    }
     pattern.channels = std::max(pattern.channels, (*schedule)->channels());
     pattern.uses.push_back({collective, *std::move(schedule), {}});
   }

@@ -64,6 +64,9 @@ struct FlowPath {
   std::uint32_t hop_count = 0;
 
   [[nodiscard]] std::uint32_t shared_hops() const { return hop_count == 0 ? 0 : hop_count - 1; }
+  [[nodiscard]] bool SharesHopsWith(const FlowPath& other) const {
+    return first_hop == other.first_hop && hop_count == other.hop_count;
+  }
 };
 
 // What of a collective's choice its connections depend on.
