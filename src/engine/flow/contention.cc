@@ -285,17 +285,19 @@ class GateFlow {
 
   void Add(std::uint32_t connection, std::uint32_t gate);
   // After the connections of each gate.
-  void EndGate(std::uint32_t gate);
+  void EndGate();
   [[nodiscard]] std::vector<char> TakeUnfilled() { return std::move(unfilled_); }
 
  private:
-  void AddShared(std::uint32_t gate);
-  void AddHop(const FlowHop& hop, Uint128 limit, std::uint32_t gate);
+  void AddShared();
+  void AddHop(const FlowHop& hop, Uint128 limit);
 
   const FlowProblem& problem_;
   std::span<const Uint128> capacities_;
-  FlowPath path_;               // added last …
-  Uint128 limit_ = 0;           // … with others that share all hops but the last
+  FlowPath path_;       // added last …
+  Uint128 limit_ = 0;   // … with others that share all hops but the last
+  FlowHop gate_;        // of them, and …
+  Uint128 let_in_ = 0;  // … what it lets through to a hop of its weight
   std::vector<char> unfilled_;  // by resource: so far
   std::vector<Uint128> through_;
   std::vector<Uint128> sum_;   // through one gate, zero in between
@@ -306,33 +308,34 @@ class GateFlow {
 void GateFlow::Add(std::uint32_t connection, std::uint32_t gate) {
   const FlowPath& path = problem_.paths[connection];
   const std::uint64_t limit = problem_.connections[connection].limit.units;
-  if (!path.SharesHopsWith(path_)) AddShared(gate);
+  if (!path.SharesHopsWith(path_)) AddShared();
   path_ = path;
   limit_ += limit;
-  AddHop(problem_.hops[path.last_hop], limit, gate);
+  const FlowHop& last = problem_.hops[path.last_hop];
+  gate_ = last.resource == gate
+              ? last
+              : *std::ranges::find(problem_.shared_hops_of(path), gate, &FlowHop::resource);
+  let_in_ = capacities_[gate];
+  AddHop(last, limit);
 }
 
-void GateFlow::AddHop(const FlowHop& hop, Uint128 limit, std::uint32_t gate) {
+void GateFlow::AddHop(const FlowHop& hop, Uint128 limit) {
   if (!unfilled_[hop.resource]) return;
   if (sum_[hop.resource] == 0) used_.push_back(hop.resource);
   sum_[hop.resource] += hop.weight * limit;
-  std::uint64_t weight = 0;
-  problem_.ForEachHop(path_, [&](const FlowHop& other) {
-    if (other.resource == gate) weight = other.weight;
-  });
-  const Uint128 capacity = capacities_[gate];
-  const Uint128 most = hop.weight == weight ? capacity : (capacity / weight + 1) * hop.weight;
+  const Uint128 most =
+      hop.weight == gate_.weight ? let_in_ : (let_in_ / gate_.weight + 1) * hop.weight;
   most_[hop.resource] = std::max(most_[hop.resource], most);
 }
 
-void GateFlow::AddShared(std::uint32_t gate) {
+void GateFlow::AddShared() {
   if (limit_ == 0) return;
-  for (const FlowHop& hop : problem_.shared_hops_of(path_)) AddHop(hop, limit_, gate);
+  for (const FlowHop& hop : problem_.shared_hops_of(path_)) AddHop(hop, limit_);
   limit_ = 0;
 }
 
-void GateFlow::EndGate(std::uint32_t gate) {
-  AddShared(gate);
+void GateFlow::EndGate() {
+  AddShared();
   for (const std::uint32_t resource : used_) {
     through_[resource] += std::min(sum_[resource], most_[resource]);
     if (through_[resource] > capacities_[resource]) unfilled_[resource] = 0;
@@ -361,7 +364,7 @@ std::vector<char> UnfilledBehind(const Gates& gates, const FlowProblem& problem,
     for (std::uint32_t i = first[gate]; i < first[gate + 1]; ++i) {
       flow.Add(behind[i], gate);
     }
-    flow.EndGate(gate);
+    flow.EndGate();
   }
   return flow.TakeUnfilled();
 }

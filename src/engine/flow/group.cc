@@ -24,7 +24,8 @@ CollectiveGroups FindGroups(const FlowProblem& problem, const Folding& folding) 
     };
     const FlowProblem::Seat& seat = groups.members[i].seat;
     const FlowProblem::Communicator& communicator = problem.communicators[seat.communicator];
-    if (!folding.folded && problem.patterns[communicator.pattern].complete) {
+    const Pattern& pattern = problem.patterns[communicator.pattern];
+    if (!folding.folded && pattern.complete && !pattern.pairs.empty()) {
       // Everybody meets everybody: any one connection of the communicator stands for all.
       unite(0, communicator.first_connection);
       continue;

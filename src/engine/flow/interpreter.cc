@@ -19,14 +19,6 @@ std::uint32_t Interpreter::AddPrograms(std::uint32_t count) {
   return first;
 }
 
-Time Interpreter::Later(Time time, Time delay) {
-  if (delay > Time::Horizon() - time) {
-    past_horizon_ = true;
-    return time;
-  }
-  return time + delay;
-}
-
 // --- Programs -----------------------------------------------------------------------------------
 
 void Interpreter::Begin(std::uint32_t id, Time time) {

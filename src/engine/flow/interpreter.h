@@ -121,7 +121,11 @@ class Interpreter {
   }
 
   // `time` + `delay`; beyond the horizon it stays and past_horizon() turns true.
-  Time Later(Time time, Time delay);
+  Time Later(Time time, Time delay) {
+    if (delay <= Time::Horizon() - time) return time + delay;
+    past_horizon_ = true;
+    return time;
+  }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -225,7 +229,11 @@ class Interpreter {
   bool Refill(Program& program);
   static DecodedOp DecodeKind(const ChannelProgram& channel, const Op& op);
   DecodedOp Decode(Program& program, const Op& op);
-  [[nodiscard]] DecodedOp NextOp(const Program& program) const;
+  [[nodiscard]] DecodedOp NextOp(const Program& program) const {
+    return program.shared == nullptr ? blocks_[program.block][program.cursor]
+                                     : NextSharedOp(program);
+  }
+  [[nodiscard]] static DecodedOp NextSharedOp(const Program& program);
   // The shared form of a program that is run not for the first time; nullptr: read it in blocks.
   const SharedProgram* Share(const ChannelProgram& channel, std::uint64_t op_count);
   bool Put(std::uint32_t id, std::uint32_t connection, std::int64_t bytes);

@@ -51,8 +51,7 @@ const Interpreter::SharedProgram* Interpreter::Share(const ChannelProgram& chann
   return entry->second.get();
 }
 
-Interpreter::DecodedOp Interpreter::NextOp(const Program& program) const {
-  if (program.shared == nullptr) return blocks_[program.block][program.cursor];
+Interpreter::DecodedOp Interpreter::NextSharedOp(const Program& program) {
   DecodedOp op = program.shared->ops[program.cursor];
   if (op.kind == DecodedOp::Kind::kSignalSelf) {
     op.target += program.channel.first_program;

@@ -71,22 +71,21 @@ class Peaks {
   Peaks(const FlowProblem& problem, std::vector<char> watched)
       : problem_(problem),
         watched_(std::move(watched)),
+        is_unwatched_(problem.hops.size(), 0),
         of_use_(watched_.size()),
         peak_(watched_.size(), 0),
         total_(peak_) {}
 
   // A connection of the member's next use.
   void Add(std::uint32_t connection) {
+    const FlowPath& path = problem_.paths[connection];
     const FlowRate limit = problem_.connections[connection].limit;
-    problem_.ForEachHop(problem_.paths[connection], [&](const FlowHop& hop) {
-      if (!watched_[hop.resource]) return;
-      const Uint128 amount = static_cast<Uint128>(hop.weight) * limit.units;
-      if (amount == 0) return;
-      Demand& demand = of_use_[hop.resource];
-      if (demand.sum == 0) used_.push_back(hop.resource);
-      demand.sum += amount;
-      demand.most = std::max(demand.most, amount);
-    });
+    if (!path.SharesHopsWith(path_)) FindWatched(path);
+    path_ = path;
+    for (const FlowHop& hop : watched_hops_) AddHop(hop, limit);
+    if (path.hop_count > 0 && watched_[problem_.hops[path.last_hop].resource]) {
+      AddHop(problem_.hops[path.last_hop], limit);
+    }
   }
   // A round has so many messages at most.
   void EndUse(std::uint64_t messages) {
@@ -116,8 +115,28 @@ class Peaks {
     Uint128 most = 0;  // of one of them
   };
 
+  void FindWatched(const FlowPath& path) {
+    watched_hops_.clear();
+    if (path.shared_hops() == 0 || is_unwatched_[path.first_hop] != 0) return;
+    for (const FlowHop& hop : problem_.shared_hops_of(path)) {
+      if (watched_[hop.resource]) watched_hops_.push_back(hop);
+    }
+    is_unwatched_[path.first_hop] = watched_hops_.empty() ? 1 : 0;
+  }
+  void AddHop(const FlowHop& hop, FlowRate limit) {
+    const Uint128 amount = static_cast<Uint128>(hop.weight) * limit.units;
+    if (amount == 0) return;
+    Demand& demand = of_use_[hop.resource];
+    if (demand.sum == 0) used_.push_back(hop.resource);
+    demand.sum += amount;
+    demand.most = std::max(demand.most, amount);
+  }
+
   const FlowProblem& problem_;
   std::vector<char> watched_;   // by resource
+  FlowPath path_;               // added last
+  std::vector<FlowHop> watched_hops_;  // of those that others share with it
+  std::vector<char> is_unwatched_;     // by first hop: known to be shared by unwatched hops
   std::vector<Demand> of_use_;  // by resource: of the current use …
   std::vector<std::uint32_t> used_;
   std::vector<Uint128> peak_;  // … of the current member
