@@ -120,7 +120,7 @@ void DemandFinder::Add(std::uint32_t index) {
   path_ = path;
   if (path.hop_count == 0) return;
   limit_ += limit;
-  AddHop(problem_.hops[path.last_hop], limit);
+  AddHop(path.last_hop, limit);
 }
 
 void DemandFinder::AddHop(const FlowHop& hop, Uint128 limit) {
@@ -263,7 +263,7 @@ void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts) {
       last_shared = last;
     }
     before = &path;
-    look(problem.hops[path.last_hop]);
+    look(path.last_hop);
     firsts.of.push_back(first->resource);
     lasts.of.push_back(last->resource);
     firsts.is_gate[first->resource] = 1;
@@ -311,7 +311,7 @@ void GateFlow::Add(std::uint32_t connection, std::uint32_t gate) {
   if (!path.SharesHopsWith(path_)) AddShared();
   path_ = path;
   limit_ += limit;
-  const FlowHop& last = problem_.hops[path.last_hop];
+  const FlowHop& last = path.last_hop;
   gate_ = last.resource == gate
               ? last
               : *std::ranges::find(problem_.shared_hops_of(path), gate, &FlowHop::resource);
@@ -387,8 +387,8 @@ class SeriesFinder {
         }
       }
       path_before = &path;
-      Meet(shared_end, problem.hops[path.last_hop]);
-      Note(next_[problem.hops[path.last_hop].resource], kNoNeighbour);
+      Meet(shared_end, path.last_hop);
+      Note(next_[path.last_hop.resource], kNoNeighbour);
     }
   }
 
@@ -473,7 +473,7 @@ void ListBindingHops(const std::vector<char>& binds, FlowProblem& problem) {
     before = &path;
     const bool was_shared = shares && hops.size() == shared;
     hops.resize(shared);
-    if (path.hop_count > 0) keep(problem.hops[path.last_hop]);
+    if (path.hop_count > 0) keep(path.last_hop);
     Connection& connection = problem.connections[i];
     connection.binding_hops = static_cast<std::uint32_t>(hops.size());
     connection.first_hop = was_shared && hops.size() == shared

@@ -136,7 +136,7 @@ class Interpreter {
     std::uint32_t target = 0;  // connection; kSignalSelf: program
     Kind kind = Kind::kPut;
   };
-  static constexpr std::size_t kBlock = 32;
+  static constexpr std::size_t kBlock = 16;
 
   // A long program of a class of participants, read once: targets are indices into `peers`, those
   // of signals to oneself are channels.

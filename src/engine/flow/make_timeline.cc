@@ -164,7 +164,7 @@ void Reporter::AddLinks() {
     if (!problem_.paths[i].SharesHopsWith(path)) add_shared();
     path = problem_.paths[i];
     shared_bytes += static_cast<Uint128>(bytes);
-    const FlowHop& last = problem_.hops[path.last_hop];
+    const FlowHop& last = path.last_hop;
     by_number[last.resource] += static_cast<Uint128>(bytes) * last.weight;
   }
   add_shared();

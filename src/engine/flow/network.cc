@@ -82,6 +82,29 @@ FlowNetwork::FlowNetwork(std::span<const Rate> capacities) : resources_(capaciti
   }
 }
 
+// --- What is done most often, inline
+// --------------------------------------------------------------
+
+inline void FlowNetwork::Settle(std::uint32_t index) {
+  Bundle& bundle = bundles_[index];
+  bundle.moved += static_cast<Uint128>(shares_[index].cap.rate()) *
+                  static_cast<std::uint64_t>((now_ - bundle.settled).ps());
+  bundle.settled = now_;
+}
+
+[[gnu::always_inline]] inline void FlowNetwork::MarkChanged(std::uint32_t index) {
+  if (bundles_[index].changed) return;
+  bundles_[index].changed = true;
+  bundles_[index].rate_before = shares_[index].cap.rate();
+  changed_.push_back(index);
+  Settle(index);
+}
+
+void FlowNetwork::Reschedule(std::uint32_t index) {
+  MarkChanged(index);
+  bundles_[index].rate_before = 0;
+}
+
 // --- Flows that come and go ---------------------------------------------------------------------
 
 std::uint32_t FlowNetwork::BundleOf(std::span<const FlowHop> path, FlowRate limit) {
@@ -197,7 +220,7 @@ std::uint32_t FlowNetwork::Add(std::uint32_t owner, std::span<const FlowHop> pat
   if (alone && !bundle.changed) {
     Schedule(index);
   } else {
-    MarkChanged(index);
+    Reschedule(index);
   }
   return index;
 }
@@ -212,7 +235,7 @@ FlowNetwork::Ended FlowNetwork::PopCompleted() {
     completions_.Pop();
   } else if (bundle.flows.front().goal > bundle.moved) {
     completions_.Pop();
-    MarkChanged(index);
+    Reschedule(index);
   }
   return {flow.owner, static_cast<std::uint64_t>(bundle.moved - flow.goal)};
 }
@@ -248,20 +271,6 @@ FlowNetwork::Flow FlowNetwork::Drop(std::uint32_t index) {
   }
   if (bundle.flows.empty()) FreeBundle(index);
   return flow;
-}
-
-void FlowNetwork::Settle(std::uint32_t index) {
-  Bundle& bundle = bundles_[index];
-  bundle.moved += static_cast<Uint128>(shares_[index].cap.rate()) *
-                  static_cast<std::uint64_t>((now_ - bundle.settled).ps());
-  bundle.settled = now_;
-}
-
-void FlowNetwork::MarkChanged(std::uint32_t index) {
-  if (bundles_[index].changed) return;
-  bundles_[index].changed = true;
-  changed_.push_back(index);
-  Settle(index);
 }
 
 // --- Ends ---------------------------------------------------------------------------------------
@@ -322,8 +331,14 @@ void FlowNetwork::Solve(Time now) {
   }
   pending_.clear();
   for (const std::uint32_t index : changed_) {
-    bundles_[index].changed = false;
-    if (!bundles_[index].flows.empty()) Schedule(index);
+    Bundle& bundle = bundles_[index];
+    bundle.changed = false;
+    if (bundle.flows.empty()) continue;
+    if (shares_[index].cap.rate() <= bundle.rate_before) {
+      bundle.due = false;
+    } else {
+      Schedule(index);
+    }
   }
   changed_.clear();
 }
@@ -460,6 +475,23 @@ void FlowNetwork::Recount(Resource& resource, std::uint64_t mark) {
 
 // --- Changes ------------------------------------------------------------------------------------
 
+// Flows whose rate changes settle what they have moved so far. The other resources are to be looked
+// at again, from `await` or their level on.
+[[gnu::always_inline]] inline void FlowNetwork::Change(const Active& active, Cap cap,
+                                                       std::uint64_t await) {
+  const std::uint32_t index = active.bundle;
+  MarkChanged(index);
+  Share& share = shares_[index];
+  const Cap before = std::exchange(share.cap, cap);
+  const std::uint64_t flows = bundles_[index].flows.size();
+  for (const Hop& hop : hops(bundles_[index])) {
+    Resource& other = resources_[hop.resource];
+    if (&hop == &hops_[active.hop] || !other.counts()) continue;
+    other.Move(before, share, hop.weight * flows);
+    if (!other.idle()) Await(hop.resource, std::min(other.level, await));
+  }
+}
+
 // Lets go of the flows that the resource holds: they rise until something else holds them.
 void FlowNetwork::Release(std::uint32_t index) {
   Resource& resource = resources_[index];
@@ -496,22 +528,6 @@ void FlowNetwork::Hold(std::uint32_t index, std::uint64_t level) {
     resource.held = resource.weight;
   } else {
     Recount(resource, level);
-  }
-}
-
-// Flows whose rate changes settle what they have moved so far. The other resources are to be looked
-// at again, from `await` or their level on.
-void FlowNetwork::Change(const Active& active, Cap cap, std::uint64_t await) {
-  const std::uint32_t index = active.bundle;
-  MarkChanged(index);
-  Share& share = shares_[index];
-  const Cap before = std::exchange(share.cap, cap);
-  const std::uint64_t flows = bundles_[index].flows.size();
-  for (const Hop& hop : hops(bundles_[index])) {
-    Resource& other = resources_[hop.resource];
-    if (&hop == &hops_[active.hop] || !other.counts()) continue;
-    other.Move(before, share, hop.weight * flows);
-    if (!other.idle()) Await(hop.resource, std::min(other.level, await));
   }
 }
 

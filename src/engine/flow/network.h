@@ -146,7 +146,8 @@ class FlowNetwork {
     std::uint32_t hop_count = 0;
     std::uint32_t hash = 0;
     std::uint32_t next = kNobody;  // with the same hash, modulo the number of buckets
-    bool changed = false;          // in changed_
+    std::uint64_t rate_before = 0;  // that it was last scheduled at; 0: it is to be done anew
+    bool changed = false;           // in changed_
     bool due = false;  // the time in completions_ is when a flow ends, not only a lower bound
   };
   struct Hop {
@@ -213,6 +214,7 @@ class FlowNetwork {
   Flow Drop(std::uint32_t bundle);
   void Settle(std::uint32_t bundle);
   void MarkChanged(std::uint32_t bundle);
+  void Reschedule(std::uint32_t bundle);
   void MarkDirty(std::uint32_t resource);
   void Await(std::uint32_t resource, std::uint64_t level);
   std::uint64_t Examine(std::uint32_t index, std::uint64_t at_least);

@@ -351,7 +351,8 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
   connection.source = source;
   connection.destination = destination;
   const std::int64_t payload = PayloadPer128(manner.protocol);
-  FlowPath path{.hop_count = static_cast<std::uint32_t>(route.hops.size())};
+  FlowPath path;
+  path.hop_count = static_cast<std::uint32_t>(route.hops.size());
   const auto hops = std::span(route.hops);
   // All hops but the last are often those of the connection before.
   if (routes_.extends() && manner == last_manner_ && !rotation_) {
@@ -365,11 +366,8 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
     }
     lone_but_for_last_ = LoneRate(problem_.shared_hops_of(path), problem_.capacities, kUnlimited);
   }
-  path.last_hop = static_cast<std::uint32_t>(problem_.hops.size());
-  for (const Hop& hop : hops.subspan(path.shared_hops())) {
-    problem_.hops.push_back(HopOn(hop, payload));
-  }
-  const auto last = std::span(problem_.hops).subspan(path.last_hop);
+  if (!hops.empty()) path.last_hop = HopOn(hops.back(), payload);
+  const auto last = std::span(&path.last_hop, hops.empty() ? 0 : 1);
   const RouteCost cost = CostOf(route, hop_class_, input_.transport);
   const auto limit = static_cast<Int128>(cost.limit.bits_per_second()) * payload / 128;
   connection.limit =
@@ -380,6 +378,7 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
     for (FlowHop& hop : std::span(problem_.hops).subspan(path.first_hop)) {
       hop.weight *= crossings_[hop.resource];
     }
+    if (!hops.empty()) path.last_hop.weight *= crossings_[path.last_hop.resource];
   }
   problem_.connections.push_back(connection);
   problem_.paths.push_back(path);

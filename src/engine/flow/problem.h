@@ -59,9 +59,9 @@ struct Connection {
 // All hops of a connection. One source's paths to neighbours differ in the last hop only: they
 // share the others.
 struct FlowPath {
-  std::uint32_t first_hop = 0;
-  std::uint32_t last_hop = 0;
-  std::uint32_t hop_count = 0;
+  std::uint32_t first_hop = 0;  // of the shared ones
+  std::uint32_t hop_count = 0;  // of all
+  FlowHop last_hop;
 
   [[nodiscard]] std::uint32_t shared_hops() const { return hop_count == 0 ? 0 : hop_count - 1; }
   [[nodiscard]] bool SharesHopsWith(const FlowPath& other) const {
@@ -130,7 +130,7 @@ struct FlowProblem {
   std::vector<Communicator> communicators;
   std::vector<Connection> connections;
   std::vector<FlowPath> paths;  // by connection
-  std::vector<FlowHop> hops;    // of paths
+  std::vector<FlowHop> hops;    // that paths share
   std::vector<FlowHop> binding_hops;
   // By ResourceId: those that connections use, numbered. In a rotation, resources that it takes to
   // one another share a number, and hops have the weight of all connections that one stands for.
@@ -149,7 +149,7 @@ struct FlowProblem {
   template <typename Visit>
   void ForEachHop(const FlowPath& path, Visit visit) const {
     for (const FlowHop& hop : shared_hops_of(path)) visit(hop);
-    if (path.hop_count > 0) visit(hops[path.last_hop]);
+    if (path.hop_count > 0) visit(path.last_hop);
   }
   // Those on resources that their connections could overload. No other resource ever slows a
   // transfer.

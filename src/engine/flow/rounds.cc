@@ -83,8 +83,8 @@ class Peaks {
     if (!path.SharesHopsWith(path_)) FindWatched(path);
     path_ = path;
     for (const FlowHop& hop : watched_hops_) AddHop(hop, limit);
-    if (path.hop_count > 0 && watched_[problem_.hops[path.last_hop].resource]) {
-      AddHop(problem_.hops[path.last_hop], limit);
+    if (path.hop_count > 0 && watched_[path.last_hop.resource]) {
+      AddHop(path.last_hop, limit);
     }
   }
   // A round has so many messages at most.
