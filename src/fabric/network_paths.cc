@@ -147,7 +147,9 @@ void NetworkPaths::FindEnds() {
   for (std::size_t i = 0; i < fabric_->device_count(); ++i) {
     const DeviceKind kind = fabric_->device(DeviceId(i)).kind;
     if (kind != DeviceKind::kNic && kind != DeviceKind::kHost) continue;
-    End end{.device = DeviceId(i), .links_begin = static_cast<std::uint32_t>(end_links_.size())};
+    End end;
+    end.device = DeviceId(i);
+    end.links_begin = static_cast<std::uint32_t>(end_links_.size());
     for (LinkId link : fabric_->out(DeviceId(i))) {
       if (fabric_->link(link).kind != LinkKind::kNetwork) continue;
       end_links_.push_back(link);
@@ -174,6 +176,9 @@ void NetworkPaths::FindDestinations() {
     }
     std::ranges::sort(at);
     at.erase(std::ranges::unique(at).begin(), at.end());
+    if (end.links_count == 1 && at.size() == 1) {
+      end.only_cable = end_reverse_links_[end.links_begin];
+    }
     // Nearly all have one switch, which a table finds faster than the map.
     std::uint32_t& destination =
         at.size() == 1 ? of_switch[at.front()] : known.try_emplace(at, kNone).first->second;
@@ -361,10 +366,7 @@ std::uint16_t NetworkPaths::Distance(DeviceId src, DeviceId dst) const {
 
 std::optional<LinkId> NetworkPaths::OnlyCableInto(DeviceId device) const {
   const std::uint32_t index = end_of_device_[Index(device)];
-  if (index == kNone || ends_[index].links_count != 1) return std::nullopt;
-  const LinkId cable = end_reverse_links_[ends_[index].links_begin];
-  if (switch_of_device_[Index(fabric_->link(cable).from)] == kNone) return std::nullopt;
-  return cable;
+  return index == kNone ? std::nullopt : ends_[index].only_cable;
 }
 
 bool NetworkPaths::IsAt(DeviceId at, DeviceId dst) const {

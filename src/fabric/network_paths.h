@@ -99,6 +99,7 @@ class NetworkPaths {
     std::uint32_t label = 0;
     std::uint32_t trunk_out = Link::kNoTrunk;
     std::uint32_t trunk_in = Link::kNoTrunk;
+    std::optional<LinkId> only_cable;  // into it, where it has but one and that from a switch
   };
   struct PortSet {
     std::uint32_t begin = 0;  // in set_links_

@@ -278,7 +278,6 @@ void Router::Tables::AppendDetours(DeviceId src, DeviceId dst, std::uint64_t flo
 }
 
 std::optional<LinkId> Router::Tables::OnlyCableInto(DeviceId dst) const {
-  if (!IsNetworkEnd(fabric_.device(dst).kind)) return std::nullopt;
   return network_.OnlyCableInto(dst);
 }
 

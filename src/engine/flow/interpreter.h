@@ -104,9 +104,7 @@ class Interpreter {
   [[nodiscard]] Time clock() const { return course_.clock; }
   // Something would happen only after the horizon of simulated time.
   [[nodiscard]] bool past_horizon() const { return past_horizon_; }
-  [[nodiscard]] const Traffic& traffic(std::uint32_t connection) const {
-    return traffic_[connection];
-  }
+  [[nodiscard]] std::span<const Traffic> traffic() const { return traffic_; }  // by connection
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t solves() const {
     return course_.network.solves() + (aside_ ? aside_->network.solves() : 0);

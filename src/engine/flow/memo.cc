@@ -205,7 +205,7 @@ CollectiveMemo::Outcome CollectiveMemo::Solve(std::uint32_t profile_index, std::
   std::vector<Traffic>& traffic = traffic_[{profile_index, collective}];
   traffic.resize(profile.connections.size());
   for (std::uint32_t i = 0; i < traffic.size(); ++i) {
-    traffic[i] = interpreter.traffic(i);
+    traffic[i] = interpreter.traffic()[i];
     transfers_ += traffic[i].transfers;
   }
   return outcome;

@@ -100,14 +100,14 @@ inline void FlowNetwork::Settle(std::uint32_t index) {
   Settle(index);
 }
 
-void FlowNetwork::Reschedule(std::uint32_t index) {
+inline void FlowNetwork::Reschedule(std::uint32_t index) {
   MarkChanged(index);
   bundles_[index].rate_before = 0;
 }
 
 // --- Flows that come and go ---------------------------------------------------------------------
 
-std::uint32_t FlowNetwork::BundleOf(std::span<const FlowHop> path, FlowRate limit) {
+inline std::uint32_t FlowNetwork::BundleOf(std::span<const FlowHop> path, FlowRate limit) {
   std::uint64_t hash =
       (reinterpret_cast<std::uintptr_t>(path.data()) ^ (limit.units << 20)) * 0x9E3779B97F4A7C15U;
   hash ^= hash >> 32;
@@ -133,7 +133,7 @@ std::uint32_t FlowNetwork::BundleOf(std::span<const FlowHop> path, FlowRate limi
   return index;
 }
 
-std::uint32_t FlowNetwork::TakeBundle(std::uint32_t hop_count) {
+inline std::uint32_t FlowNetwork::TakeBundle(std::uint32_t hop_count) {
   if (hop_count >= free_.size()) free_.resize(hop_count + 1);
   std::vector<std::uint32_t>& free = free_[hop_count];
   if (free.empty()) {
@@ -150,7 +150,7 @@ std::uint32_t FlowNetwork::TakeBundle(std::uint32_t hop_count) {
   return index;
 }
 
-void FlowNetwork::FreeBundle(std::uint32_t index) {
+inline void FlowNetwork::FreeBundle(std::uint32_t index) {
   const Bundle& bundle = bundles_[index];
   std::uint32_t* link = &buckets_[bundle.hash & (buckets_.size() - 1)];
   while (*link != index) link = &bundles_[*link].next;
@@ -174,7 +174,7 @@ void FlowNetwork::Rehash() {
   }
 }
 
-void FlowNetwork::MarkDirty(std::uint32_t resource) {
+inline void FlowNetwork::MarkDirty(std::uint32_t resource) {
   if (resources_[resource].dirty) return;
   resources_[resource].dirty = true;
   dirty_.push_back(resource);
@@ -256,7 +256,7 @@ std::vector<FlowNetwork::Rest> FlowNetwork::TakeAll(Time now) {
   return taken;
 }
 
-FlowNetwork::Flow FlowNetwork::Drop(std::uint32_t index) {
+inline FlowNetwork::Flow FlowNetwork::Drop(std::uint32_t index) {
   Bundle& bundle = bundles_[index];
   std::ranges::pop_heap(bundle.flows, std::greater{});
   const Flow flow = bundle.flows.back();
@@ -276,7 +276,7 @@ FlowNetwork::Flow FlowNetwork::Drop(std::uint32_t index) {
 // --- Ends ---------------------------------------------------------------------------------------
 
 // A bundle that slows down keeps its earlier end in the queue, as a lower bound.
-void FlowNetwork::Schedule(std::uint32_t index) {
+inline void FlowNetwork::Schedule(std::uint32_t index) {
   Bundle& bundle = bundles_[index];
   const Time queued = completions_.time_of(index);
   bundle.due = false;
@@ -299,7 +299,7 @@ void FlowNetwork::FindNextEnd() {
   }
 }
 
-Time FlowNetwork::NextEnd(std::uint32_t index) const {
+inline Time FlowNetwork::NextEnd(std::uint32_t index) const {
   const Bundle& bundle = bundles_[index];
   const Uint128 goal = std::max(bundle.flows.front().goal, bundle.moved);
   return EndOf(goal - bundle.moved, shares_[index].cap.rate(), bundle.settled);
@@ -343,7 +343,7 @@ void FlowNetwork::Solve(Time now) {
   changed_.clear();
 }
 
-void FlowNetwork::Await(std::uint32_t index, std::uint64_t level) {
+inline void FlowNetwork::Await(std::uint32_t index, std::uint64_t level) {
   Resource& resource = resources_[index];
   if (resource.queued == kNone && level != kNone) pending_.push_back(index);
   resource.queued = std::min(resource.queued, level);
@@ -351,7 +351,7 @@ void FlowNetwork::Await(std::uint32_t index, std::uint64_t level) {
 
 // The level at which the resource is to hold its flows, which is not below `at_least`; kNone where
 // it holds what it should already. Lets its flows go where the level rises.
-std::uint64_t FlowNetwork::Examine(std::uint32_t index, std::uint64_t at_least) {
+inline std::uint64_t FlowNetwork::Examine(std::uint32_t index, std::uint64_t at_least) {
   Resource& resource = resources_[index];
   const std::uint64_t level = LevelOf(resource, at_least);
   if (level == kNone) {
@@ -363,7 +363,7 @@ std::uint64_t FlowNetwork::Examine(std::uint32_t index, std::uint64_t at_least) 
 }
 
 // The level of `resource`, which is not below `at_least`, if nothing held the flows that it holds.
-std::uint64_t FlowNetwork::LevelOf(Resource& resource, std::uint64_t at_least) {
+inline std::uint64_t FlowNetwork::LevelOf(Resource& resource, std::uint64_t at_least) {
   if (!resource.contended) return kNone;
   if (const auto likely = LikelyLevel(resource)) return *likely;
   for (;;) {
@@ -381,7 +381,7 @@ std::uint64_t FlowNetwork::LevelOf(Resource& resource, std::uint64_t at_least) {
 
 // Most often the flows that were lower are. So they are if the level comes out between them and the
 // others, and so far above them that rounding cannot make it stop at one of theirs.
-std::optional<std::uint64_t> FlowNetwork::LikelyLevel(const Resource& resource) {
+inline std::optional<std::uint64_t> FlowNetwork::LikelyLevel(const Resource& resource) {
   if (resource.has_room()) return kNone;
   if (resource.lower > resource.capacity || resource.weight == 0) return std::nullopt;
   const Uint128 left = resource.capacity - resource.lower;
@@ -392,7 +392,7 @@ std::optional<std::uint64_t> FlowNetwork::LikelyLevel(const Resource& resource) 
   return level;
 }
 
-FlowNetwork::Split FlowNetwork::SplitAt(const Resource& resource, std::uint64_t level) const {
+inline FlowNetwork::Split FlowNetwork::SplitAt(const Resource& resource, std::uint64_t level) const {
   const Cap own = Cap::Held(resource.level);
   Split split;
   for (const Active& active : resource.active) {
@@ -411,13 +411,13 @@ FlowNetwork::Split FlowNetwork::SplitAt(const Resource& resource, std::uint64_t 
 
 // --- What a resource knows of its flows ---------------------------------------------------------
 
-bool FlowNetwork::Resource::has_room() const {
+inline bool FlowNetwork::Resource::has_room() const {
   if (lower > capacity) return false;
   const Uint128 most = static_cast<Uint128>(weight) * (greatest_limit + 1);
   return capacity - lower >= most + lower_weight;
 }
 
-void FlowNetwork::Resource::Include(const Share& share, std::uint64_t share_weight) {
+inline void FlowNetwork::Resource::Include(const Share& share, std::uint64_t share_weight) {
   if (!holds(share.cap) && is_lower(share.cap)) {
     lower += static_cast<Uint128>(share_weight) * share.cap.rate();
     lower_weight += share_weight;
@@ -430,7 +430,7 @@ void FlowNetwork::Resource::Include(const Share& share, std::uint64_t share_weig
   }
 }
 
-void FlowNetwork::Resource::Exclude(Cap cap, std::uint64_t share_weight) {
+inline void FlowNetwork::Resource::Exclude(Cap cap, std::uint64_t share_weight) {
   if (!holds(cap) && is_lower(cap)) {
     lower -= static_cast<Uint128>(share_weight) * cap.rate();
     lower_weight -= share_weight;
@@ -441,7 +441,7 @@ void FlowNetwork::Resource::Exclude(Cap cap, std::uint64_t share_weight) {
 }
 
 // Exclude and Include of a flow whose rate changes.
-void FlowNetwork::Resource::Move(Cap before, const Share& share, std::uint64_t share_weight) {
+inline void FlowNetwork::Resource::Move(Cap before, const Share& share, std::uint64_t share_weight) {
   const bool stays_lower =
       !holds(before) && is_lower(before) && !holds(share.cap) && is_lower(share.cap);
   if (!stays_lower) {
@@ -466,7 +466,7 @@ void FlowNetwork::Resource::IncludeNone(std::uint64_t new_mark) {
   greatest_limit = 0;
 }
 
-void FlowNetwork::Recount(Resource& resource, std::uint64_t mark) {
+inline void FlowNetwork::Recount(Resource& resource, std::uint64_t mark) {
   resource.IncludeNone(mark);
   for (const Active& active : resource.active) {
     resource.Include(shares_[active.bundle], active.weight);
@@ -493,7 +493,7 @@ void FlowNetwork::Recount(Resource& resource, std::uint64_t mark) {
 }
 
 // Lets go of the flows that the resource holds: they rise until something else holds them.
-void FlowNetwork::Release(std::uint32_t index) {
+inline void FlowNetwork::Release(std::uint32_t index) {
   Resource& resource = resources_[index];
   const std::uint64_t level = std::exchange(resource.level, kNone);
   resource.held = 0;

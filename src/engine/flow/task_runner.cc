@@ -320,10 +320,8 @@ void TaskRunner::StartPrograms(std::uint32_t index, std::uint32_t task, Time beg
 }
 
 std::vector<Traffic> TaskRunner::AllTraffic() const {
-  std::vector<Traffic> traffic;
-  for (std::uint32_t i = 0; i < folding_.connections.size(); ++i) {
-    traffic.push_back(interpreter_.traffic(i));
-  }
+  const auto executed = interpreter_.traffic();
+  std::vector<Traffic> traffic(executed.begin(), executed.end());
   memo_.AddTraffic(traffic);
   return traffic;
 }
@@ -332,8 +330,8 @@ FlowCounters TaskRunner::counters() const {
   FlowCounters counters;
   counters.solves = interpreter_.solves() + memo_.solves();
   counters.reuses = planned_.reuses();
-  for (std::uint32_t i = 0; i < folding_.connections.size(); ++i) {
-    counters.transfers_simulated += interpreter_.traffic(i).transfers;
+  for (const Traffic& traffic : interpreter_.traffic()) {
+    counters.transfers_simulated += traffic.transfers;
   }
   counters.transfers_simulated += memo_.transfers();
   if (folding_.folded) counters.fold_classes = folding_.ranks.size();
