@@ -45,19 +45,18 @@ std::uint64_t Surplus(Uint128 work, std::uint64_t rate, Time duration) {
 
 }  // namespace
 
+FlowRate LoneRate(const FlowHop& hop, Rate capacity) {
+  // Spares most hops a division of 128 bits.
+  if (hop.weight == FlowHop::kOne) return LoneRate(capacity);
+  const Uint128 rate = FlowNetwork::Units(capacity) / hop.weight;
+  return {static_cast<std::uint64_t>(std::min<Uint128>(rate, INT64_MAX))};
+}
+
 FlowRate LoneRate(std::span<const FlowHop> hops, std::span<const Rate> capacities,
                   Rate route_limit) {
-  Uint128 lone = static_cast<Uint128>(route_limit.bits_per_second()) << FlowRate::kFractionBits;
-  for (const FlowHop& hop : hops) {
-    const Rate capacity = capacities[hop.resource];
-    // Spares most hops a division of 128 bits.
-    const Uint128 of_hop = hop.weight == FlowHop::kOne
-                               ? static_cast<Uint128>(capacity.bits_per_second())
-                                     << FlowRate::kFractionBits
-                               : FlowNetwork::Units(capacity) / hop.weight;
-    lone = std::min(lone, of_hop);
-  }
-  return {static_cast<std::uint64_t>(std::min<Uint128>(lone, INT64_MAX))};
+  FlowRate rate = LoneRate(route_limit);
+  for (const FlowHop& hop : hops) rate = std::min(rate, LoneRate(hop, capacities[hop.resource]));
+  return rate;
 }
 
 Time FluidTime(Bytes bytes, FlowRate rate, std::uint64_t& surplus) {

@@ -32,8 +32,15 @@ struct FlowRate {
   auto operator<=>(const FlowRate&) const = default;
 };
 
-// The rate of a flow that has its resources to itself: route_limit, or less where a hop's weight
-// (rounded to 2^-32) leaves less.
+// The rate of a flow of weight 1 that has a resource of this capacity to itself.
+[[nodiscard]] constexpr FlowRate LoneRate(Rate capacity) {
+  const auto bits = static_cast<std::uint64_t>(capacity.bits_per_second());
+  return {bits > (INT64_MAX >> FlowRate::kFractionBits) ? INT64_MAX
+                                                        : bits << FlowRate::kFractionBits};
+}
+// The same for one that crosses it by this hop, whose weight is rounded to 2^-32.
+[[nodiscard]] FlowRate LoneRate(const FlowHop& hop, Rate capacity);
+// The rate of a flow that has its resources to itself: route_limit, or less where a hop leaves less.
 [[nodiscard]] FlowRate LoneRate(std::span<const FlowHop> hops, std::span<const Rate> capacities,
                                 Rate route_limit);
 

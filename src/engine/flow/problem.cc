@@ -366,13 +366,15 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
     }
     lone_but_for_last_ = LoneRate(problem_.shared_hops_of(path), problem_.capacities, kUnlimited);
   }
-  if (!hops.empty()) path.last_hop = HopOn(hops.back(), payload);
-  const auto last = std::span(&path.last_hop, hops.empty() ? 0 : 1);
   const RouteCost cost = CostOf(route, hop_class_, input_.transport);
   const auto limit = static_cast<Int128>(cost.limit.bits_per_second()) * payload / 128;
-  connection.limit =
-      std::min(lone_but_for_last_, LoneRate(last, problem_.capacities,
-                                            Rate::BitsPerSecond(static_cast<std::int64_t>(limit))));
+  connection.limit = std::min(lone_but_for_last_, LoneRate(Rate::BitsPerSecond(
+                                                      static_cast<std::int64_t>(limit))));
+  if (!hops.empty()) {
+    path.last_hop = HopOn(hops.back(), payload);
+    const Rate capacity = problem_.capacities[path.last_hop.resource];
+    connection.limit = std::min(connection.limit, LoneRate(path.last_hop, capacity));
+  }
   connection.latency = cost.latency + StepLatencyOf(input_.transport, manner, hop_class_);
   if (rotation_) {
     for (FlowHop& hop : std::span(problem_.hops).subspan(path.first_hop)) {
@@ -466,19 +468,16 @@ const Schedule& Pattern::schedule(std::uint32_t collective) const {
   return *use->schedule;
 }
 
-std::uint32_t Pattern::IndexOf(Participant source, Participant destination,
-                               std::uint32_t channel) const {
+std::uint32_t Pattern::Find(Participant source, Participant destination,
+                            std::uint32_t channel) const {
   Schedule::Pair wanted{source, destination, channel};
   if (source >= period) {
     wanted.source = source % period;
     wanted.destination = (destination + members() - (source - wanted.source)) % members();
   }
-  // Where the source has all other members as destinations.
-  const std::uint32_t others = wanted.destination - (wanted.destination > wanted.source ? 1 : 0);
-  const std::uint64_t likely =
-      first_outbound[wanted.source] + std::uint64_t{others} * channels + channel;
+  const std::uint32_t likely = IndexIfComplete(wanted.source, wanted.destination, channel);
   if ((complete && channel < channels) || (likely < pairs.size() && pairs[likely] == wanted)) {
-    return static_cast<std::uint32_t>(likely);
+    return likely;
   }
   const auto first = pairs.begin() + first_outbound[wanted.source];
   const auto last = pairs.begin() + first_outbound[wanted.source + 1];

@@ -42,7 +42,21 @@ struct Pattern {
   [[nodiscard]] const Schedule& schedule(std::uint32_t collective) const;
   // The pair, or the one that a rotation takes to it: index into pairs. REQUIRES: it exists.
   [[nodiscard]] std::uint32_t IndexOf(Participant source, Participant destination,
-                                      std::uint32_t channel) const;
+                                      std::uint32_t channel) const {
+    return complete && source < period && channel < channels
+               ? IndexIfComplete(source, destination, channel)
+               : Find(source, destination, channel);
+  }
+
+ private:
+  // Where the source has all other members as destinations.
+  [[nodiscard]] std::uint32_t IndexIfComplete(Participant source, Participant destination,
+                                              std::uint32_t channel) const {
+    const std::uint32_t others = destination - (destination > source ? 1 : 0);
+    return first_outbound[source] + others * channels + channel;
+  }
+  [[nodiscard]] std::uint32_t Find(Participant source, Participant destination,
+                                   std::uint32_t channel) const;
 };
 
 // A way for messages from one rank to another: messages leave one at a time, in order. One for each
