@@ -294,10 +294,10 @@ class GateFlow {
 
   const FlowProblem& problem_;
   std::span<const Uint128> capacities_;
-  FlowPath path_;       // added last …
-  Uint128 limit_ = 0;   // … with others that share all hops but the last
-  FlowHop gate_;        // of them, and …
-  Uint128 let_in_ = 0;  // … what it lets through to a hop of its weight
+  FlowPath path_;               // added last …
+  Uint128 limit_ = 0;           // … with others that share all hops but the last
+  FlowHop gate_;                // of them, and …
+  Uint128 let_in_ = 0;          // … what it lets through to a hop of its weight
   std::vector<char> unfilled_;  // by resource: so far
   std::vector<Uint128> through_;
   std::vector<Uint128> sum_;   // through one gate, zero in between

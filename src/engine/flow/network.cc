@@ -391,7 +391,8 @@ inline std::optional<std::uint64_t> FlowNetwork::LikelyLevel(const Resource& res
   return level;
 }
 
-inline FlowNetwork::Split FlowNetwork::SplitAt(const Resource& resource, std::uint64_t level) const {
+inline FlowNetwork::Split FlowNetwork::SplitAt(const Resource& resource,
+                                               std::uint64_t level) const {
   const Cap own = Cap::Held(resource.level);
   Split split;
   for (const Active& active : resource.active) {
@@ -440,7 +441,8 @@ inline void FlowNetwork::Resource::Exclude(Cap cap, std::uint64_t share_weight) 
 }
 
 // Exclude and Include of a flow whose rate changes.
-inline void FlowNetwork::Resource::Move(Cap before, const Share& share, std::uint64_t share_weight) {
+inline void FlowNetwork::Resource::Move(Cap before, const Share& share,
+                                        std::uint64_t share_weight) {
   const bool stays_lower =
       !holds(before) && is_lower(before) && !holds(share.cap) && is_lower(share.cap);
   if (!stays_lower) {

@@ -40,7 +40,8 @@ struct FlowRate {
 }
 // The same for one that crosses it by this hop, whose weight is rounded to 2^-32.
 [[nodiscard]] FlowRate LoneRate(const FlowHop& hop, Rate capacity);
-// The rate of a flow that has its resources to itself: route_limit, or less where a hop leaves less.
+// The rate of a flow that has its resources to itself: route_limit, or less where a hop leaves
+// less.
 [[nodiscard]] FlowRate LoneRate(std::span<const FlowHop> hops, std::span<const Rate> capacities,
                                 Rate route_limit);
 
@@ -152,7 +153,7 @@ class FlowNetwork {
     std::uint32_t first_hop = 0;
     std::uint32_t hop_count = 0;
     std::uint32_t hash = 0;
-    std::uint32_t next = kNobody;  // with the same hash, modulo the number of buckets
+    std::uint32_t next = kNobody;   // with the same hash, modulo the number of buckets
     std::uint64_t rate_before = 0;  // that it was last scheduled at; 0: it is to be done anew
     bool changed = false;           // in changed_
     bool due = false;  // the time in completions_ is when a flow ends, not only a lower bound

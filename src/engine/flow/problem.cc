@@ -368,8 +368,8 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
   }
   const RouteCost cost = CostOf(route, hop_class_, input_.transport);
   const auto limit = static_cast<Int128>(cost.limit.bits_per_second()) * payload / 128;
-  connection.limit = std::min(lone_but_for_last_, LoneRate(Rate::BitsPerSecond(
-                                                      static_cast<std::int64_t>(limit))));
+  connection.limit =
+      std::min(lone_but_for_last_, LoneRate(Rate::BitsPerSecond(static_cast<std::int64_t>(limit))));
   if (!hops.empty()) {
     path.last_hop = HopOn(hops.back(), payload);
     const Rate capacity = problem_.capacities[path.last_hop.resource];

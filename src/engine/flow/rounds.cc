@@ -133,11 +133,11 @@ class Peaks {
   }
 
   const FlowProblem& problem_;
-  std::vector<char> watched_;   // by resource
-  FlowPath path_;               // added last
+  std::vector<char> watched_;          // by resource
+  FlowPath path_;                      // added last
   std::vector<FlowHop> watched_hops_;  // of those that others share with it
   std::vector<char> is_unwatched_;     // by first hop: known to be shared by unwatched hops
-  std::vector<Demand> of_use_;  // by resource: of the current use …
+  std::vector<Demand> of_use_;         // by resource: of the current use …
   std::vector<std::uint32_t> used_;
   std::vector<Uint128> peak_;  // … of the current member
   std::vector<std::uint32_t> of_member_;
@@ -159,7 +159,8 @@ void AddMember(const FlowProblem& problem, const FlowProblem::Communicator& comm
     for (Participant image = position; image < pattern.members(); image += pattern.period) {
       for (std::uint32_t i = pattern.first_inbound[image]; i < pattern.first_inbound[image + 1];
            ++i) {
-        if (use.HasPair(pattern.inbound[i])) awaited.Add(communicator.first_connection + pattern.inbound[i]);
+        if (use.HasPair(pattern.inbound[i]))
+          awaited.Add(communicator.first_connection + pattern.inbound[i]);
       }
     }
     awaited.EndUse(round.waits);
