@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/accounting.h"
+#include "engine/flow/hop_sums.h"
 #include "engine/flow/last_arrivals.h"
 #include "engine/flow/link_use.h"
 #include "trunkline/base/int128.h"
@@ -149,25 +150,15 @@ void Reporter::CutOffOthers() {
 
 void Reporter::AddLinks() {
   std::vector<Uint128> by_number(problem_.capacities.size(), 0);
-  // Of paths that share hops, the sum.
-  FlowPath path;
-  Uint128 shared_bytes = 0;
-  const auto add_shared = [&] {
-    for (const FlowHop& hop : problem_.shared_hops_of(path)) {
-      by_number[hop.resource] += shared_bytes * hop.weight;
-    }
-    shared_bytes = 0;
+  HopSums sums(problem_);
+  const auto add = [&](const FlowHop& hop, Uint128 bytes) {
+    by_number[hop.resource] += bytes * hop.weight;
   };
-  for (std::uint32_t i = 0; i < problem_.connections.size(); ++i) {
+  for (std::uint32_t i = 0; i < problem_.paths.size(); ++i) {
     const std::int64_t bytes = traffic_[folding_.connection_class[i]].bytes;
-    if (bytes == 0 || problem_.paths[i].hop_count == 0) continue;
-    if (!problem_.paths[i].SharesHopsWith(path)) add_shared();
-    path = problem_.paths[i];
-    shared_bytes += static_cast<Uint128>(bytes);
-    const FlowHop& last = path.last_hop;
-    by_number[last.resource] += static_cast<Uint128>(bytes) * last.weight;
+    if (bytes > 0) sums.Add(problem_.paths[i], static_cast<Uint128>(bytes), add);
   }
-  add_shared();
+  sums.Flush(add);
   std::vector<Uint128> by_resource(problem_.resource_index.size(), 0);
   for (std::size_t resource = 0; resource < by_resource.size(); ++resource) {
     const std::uint32_t number = problem_.resource_index[resource];

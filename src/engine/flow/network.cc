@@ -28,16 +28,6 @@ Uint128 Work(Bytes bytes, std::uint64_t surplus) {
   return work - std::min<Uint128>(surplus, work - 1);
 }
 
-std::uint64_t LevelAt(Uint128 left, std::uint64_t weight) {
-  // Most often weights are those of whole bytes, and one division of 64 bits does.
-  const Uint128 whole = left >> FlowHop::kFractionBits;
-  if (weight % FlowHop::kOne == 0 && whole <= UINT64_MAX) {
-    return std::min<std::uint64_t>(static_cast<std::uint64_t>(whole) / (weight / FlowHop::kOne),
-                                   INT64_MAX);
-  }
-  return static_cast<std::uint64_t>(std::min<Uint128>(left / weight, INT64_MAX));
-}
-
 std::uint64_t Surplus(Uint128 work, std::uint64_t rate, Time duration) {
   return static_cast<std::uint64_t>(
       static_cast<Uint128>(rate) * static_cast<std::uint64_t>(duration.ps()) - work);
@@ -364,31 +354,18 @@ inline std::uint64_t FlowNetwork::Examine(std::uint32_t index, std::uint64_t at_
 // The level of `resource`, which is not below `at_least`, if nothing held the flows that it holds.
 inline std::uint64_t FlowNetwork::LevelOf(Resource& resource, std::uint64_t at_least) {
   if (!resource.contended) return kNone;
-  if (const auto likely = LikelyLevel(resource)) return *likely;
+  if (const auto likely = resource.LikelyLevel()) return *likely;
   for (;;) {
     const Split split = SplitAt(resource, at_least);
     if (split.weight == 0) {
       at_least = kNone;
       break;
     }
-    at_least = LevelAt(resource.capacity - split.lower, split.weight);
+    at_least = SharedResource::LevelAt(resource.capacity - split.lower, split.weight);
     if (at_least < split.first_to_pass) break;
   }
   Recount(resource, at_least);
   return at_least;
-}
-
-// Most often the flows that were lower are. So they are if the level comes out between them and the
-// others, and so far above them that rounding cannot make it stop at one of theirs.
-inline std::optional<std::uint64_t> FlowNetwork::LikelyLevel(const Resource& resource) {
-  if (resource.has_room()) return kNone;
-  if (resource.lower > resource.capacity || resource.weight == 0) return std::nullopt;
-  const Uint128 left = resource.capacity - resource.lower;
-  const std::uint64_t level = LevelAt(left, resource.weight);
-  if (level < resource.highest || level >= resource.least_limit) return std::nullopt;
-  const Uint128 distance = static_cast<Uint128>(level - resource.highest) * resource.weight;
-  if (distance < resource.lower_weight) return std::nullopt;
-  return level;
 }
 
 inline FlowNetwork::Split FlowNetwork::SplitAt(const Resource& resource,
@@ -410,62 +387,6 @@ inline FlowNetwork::Split FlowNetwork::SplitAt(const Resource& resource,
 }
 
 // --- What a resource knows of its flows ---------------------------------------------------------
-
-inline bool FlowNetwork::Resource::has_room() const {
-  if (lower > capacity) return false;
-  const Uint128 most = static_cast<Uint128>(weight) * (greatest_limit + 1);
-  return capacity - lower >= most + lower_weight;
-}
-
-inline void FlowNetwork::Resource::Include(const Share& share, std::uint64_t share_weight) {
-  if (!holds(share.cap) && is_lower(share.cap)) {
-    lower += static_cast<Uint128>(share_weight) * share.cap.rate();
-    lower_weight += share_weight;
-    highest = std::max(highest, share.cap.passes());
-  } else {
-    weight += share_weight;
-    if (holds(share.cap)) held += share_weight;
-    least_limit = std::min(least_limit, share.limit);
-    greatest_limit = std::max(greatest_limit, share.limit);
-  }
-}
-
-inline void FlowNetwork::Resource::Exclude(Cap cap, std::uint64_t share_weight) {
-  if (!holds(cap) && is_lower(cap)) {
-    lower -= static_cast<Uint128>(share_weight) * cap.rate();
-    lower_weight -= share_weight;
-  } else {
-    weight -= share_weight;
-    if (holds(cap)) held -= share_weight;
-  }
-}
-
-// Exclude and Include of a flow whose rate changes.
-inline void FlowNetwork::Resource::Move(Cap before, const Share& share,
-                                        std::uint64_t share_weight) {
-  const bool stays_lower =
-      !holds(before) && is_lower(before) && !holds(share.cap) && is_lower(share.cap);
-  if (!stays_lower) {
-    Exclude(before, share_weight);
-    Include(share, share_weight);
-    return;
-  }
-  // The difference may be negative: sums of unsigned integers wrap back.
-  lower += static_cast<Uint128>(share_weight) * share.cap.rate() -
-           static_cast<Uint128>(share_weight) * before.rate();
-  highest = std::max(highest, share.cap.passes());
-}
-
-void FlowNetwork::Resource::IncludeNone(std::uint64_t new_mark) {
-  mark = new_mark;
-  lower = 0;
-  lower_weight = 0;
-  highest = 0;
-  weight = 0;
-  held = 0;
-  least_limit = kNone;
-  greatest_limit = 0;
-}
 
 inline void FlowNetwork::Recount(Resource& resource, std::uint64_t mark) {
   resource.IncludeNone(mark);

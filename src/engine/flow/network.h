@@ -1,36 +1,16 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/flow/event_queue.h"
+#include "engine/flow/rate.h"
+#include "engine/flow/shared_resource.h"
 #include "trunkline/base/int128.h"
 #include "trunkline/base/units.h"
 
 namespace trunkline {
-
-// What one payload byte of a flow takes of a resource, in units of 2^-32 bytes.
-struct FlowHop {
-  static constexpr int kFractionBits = 32;
-  static constexpr std::uint64_t kOne = std::uint64_t{1} << kFractionBits;
-
-  std::uint32_t resource = 0;
-  std::uint64_t weight = kOne;
-  bool operator==(const FlowHop&) const = default;
-};
-
-// Payload rate in units of 2^-10 bit/s, so that a 100,000th share of a link keeps ten digits.
-struct FlowRate {
-  static constexpr int kFractionBits = 10;
-
-  std::uint64_t units = 0;
-  [[nodiscard]] double bits_per_second() const {
-    return static_cast<double>(units) / (1 << kFractionBits);
-  }
-  auto operator<=>(const FlowRate&) const = default;
-};
 
 // The rate of a flow of weight 1 that has a resource of this capacity to itself.
 [[nodiscard]] constexpr FlowRate LoneRate(Rate capacity) {
@@ -118,28 +98,13 @@ class FlowNetwork {
   [[nodiscard]] std::uint64_t solves() const { return solves_; }
 
  private:
-  static constexpr std::uint64_t kNone = UINT64_MAX;
+  using Cap = FlowCap;
+  using Share = FlowShare;
+  using Resource = SharedResource;
+  using Active = SharedResource::Active;
+  static constexpr std::uint64_t kNone = SharedResource::kNone;
   static constexpr std::uint32_t kNobody = UINT32_MAX;
 
-  // A rate, and whether a resource holds it there (else it is the flow's limit).
-  class Cap {
-   public:
-    static Cap Limit(std::uint64_t rate) { return Cap(rate << 1); }
-    static Cap Held(std::uint64_t rate) { return Cap(rate << 1 | 1); }
-    [[nodiscard]] std::uint64_t rate() const { return bits_ >> 1; }
-    [[nodiscard]] bool is_held() const { return (bits_ & 1) != 0; }
-    // The lowest level of a resource at which the flow counts as lower.
-    [[nodiscard]] std::uint64_t passes() const { return (bits_ >> 1) + (bits_ & 1); }
-    bool operator==(const Cap&) const = default;
-
-   private:
-    explicit Cap(std::uint64_t bits) : bits_(bits) {}
-    std::uint64_t bits_;
-  };
-  struct Share {
-    Cap cap;
-    std::uint64_t limit;
-  };
   struct Flow {
     Uint128 goal = 0;  // it ends when the bundle has moved this
     std::uint32_t owner = 0;
@@ -163,51 +128,6 @@ class FlowNetwork {
     std::uint32_t resource = 0;
     std::uint32_t position = 0;  // in the resource's active list
   };
-  struct Active {
-    std::uint64_t weight = 0;  // of all flows of
-    std::uint32_t bundle = 0;
-    std::uint32_t hop = 0;
-  };
-  struct alignas(64) Resource {
-    // Its flows, while it counts them: those that something else holds lower, by guess, and the
-    // others. Flows that nothing holds are lower where their limit is at most `mark`.
-    Uint128 lower = 0;  // what they take
-    std::uint64_t lower_weight = 0;
-    std::uint64_t highest = 0;     // of them: Cap::passes() is at most this
-    std::uint64_t level = kNone;   // at which it holds flows; kNone: it holds none
-    std::uint64_t queued = kNone;  // from where on its level is to be sought; kNone: it is known
-    std::uint64_t mark = 0;
-    bool contended = false;  // demand > capacity
-    bool dirty = false;
-
-    Uint128 capacity = 0;               // rate units x weight units
-    std::uint64_t weight = 0;           // of the others
-    std::uint64_t held = 0;             // of those that it holds already
-    std::uint64_t least_limit = kNone;  // of the others: at most theirs
-    std::uint64_t greatest_limit = 0;   // of the others: at least theirs
-    Uint128 demand = 0;                 // sum of weight x limit over active flows
-
-    std::vector<Active> active;
-
-    [[nodiscard]] bool counts() const { return contended || level != kNone; }
-    [[nodiscard]] bool holds(Cap cap) const { return cap == Cap::Held(level); }
-    [[nodiscard]] bool is_lower(Cap cap) const { return cap.is_held() || cap.rate() <= mark; }
-    // Whether all its flows may have what they want.
-    [[nodiscard]] bool has_room() const;
-    // It holds none, nor needs to.
-    [[nodiscard]] bool idle() const { return level == kNone && has_room(); }
-    void Include(const Share& share, std::uint64_t share_weight);
-    void Exclude(Cap cap, std::uint64_t share_weight);
-    void Move(Cap before, const Share& share, std::uint64_t share_weight);
-    void IncludeNone(std::uint64_t new_mark);
-  };
-  // A resource whose level is to be found, which is not below `level`.
-  struct Pending {
-    std::uint64_t level = 0;
-    std::uint32_t resource = 0;
-    bool operator>(const Pending& other) const { return level > other.level; }
-  };
-
   [[nodiscard]] std::span<Hop> hops(const Bundle& bundle) {
     return std::span(hops_).subspan(bundle.first_hop, bundle.hop_count);
   }
@@ -227,7 +147,6 @@ class FlowNetwork {
   void Await(std::uint32_t resource, std::uint64_t level);
   std::uint64_t Examine(std::uint32_t index, std::uint64_t at_least);
   [[nodiscard]] std::uint64_t LevelOf(Resource& resource, std::uint64_t at_least);
-  [[nodiscard]] static std::optional<std::uint64_t> LikelyLevel(const Resource& resource);
   void Recount(Resource& resource, std::uint64_t mark);
   // The flows of a resource, by whether they count as lower at a level.
   struct Split {

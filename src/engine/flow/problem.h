@@ -160,11 +160,6 @@ struct FlowProblem {
   [[nodiscard]] std::span<const FlowHop> shared_hops_of(const FlowPath& path) const {
     return std::span(hops).subspan(path.first_hop, path.shared_hops());
   }
-  template <typename Visit>
-  void ForEachHop(const FlowPath& path, Visit visit) const {
-    for (const FlowHop& hop : shared_hops_of(path)) visit(hop);
-    if (path.hop_count > 0) visit(path.last_hop);
-  }
   // Those on resources that their connections could overload. No other resource ever slows a
   // transfer.
   [[nodiscard]] std::span<const FlowHop> binding_hops_of(const Connection& connection) const {

@@ -1,0 +1,146 @@
+#include "engine/flow/gates.h"
+
+#include <algorithm>
+#include <compare>
+#include <utility>
+
+#include "engine/flow/hop_sums.h"
+
+namespace trunkline {
+namespace {
+
+constexpr std::uint32_t kNone = ProgramShape::kNoSlot;
+
+// See UnfilledBehind.
+class GateFlow {
+ public:
+  GateFlow(const FlowProblem& problem, std::span<const Uint128> capacities, std::vector<char> open)
+      : problem_(problem),
+        capacities_(capacities),
+        sums_(problem),
+        unfilled_(std::move(open)),
+        through_(unfilled_.size(), 0),
+        sum_(through_),
+        most_(through_) {}
+
+  void Add(std::uint32_t connection, std::uint32_t gate);
+  // After the connections of each gate.
+  void EndGate();
+  [[nodiscard]] std::vector<char> TakeUnfilled() { return std::move(unfilled_); }
+
+ private:
+  void AddHop(const FlowHop& hop, Uint128 limit);
+
+  const FlowProblem& problem_;
+  std::span<const Uint128> capacities_;
+  HopSums sums_;
+  FlowHop gate_;                // of the connection added last, and …
+  Uint128 let_in_ = 0;          // … what it lets through to a hop of its weight
+  std::vector<char> unfilled_;  // by resource: so far
+  std::vector<Uint128> through_;
+  std::vector<Uint128> sum_;   // through one gate, zero in between
+  std::vector<Uint128> most_;  // as far as the gate lets through
+  std::vector<std::uint32_t> used_;
+};
+
+void GateFlow::Add(std::uint32_t connection, std::uint32_t gate) {
+  const FlowPath& path = problem_.paths[connection];
+  const auto add = [&](const FlowHop& hop, Uint128 limit) { AddHop(hop, limit); };
+  if (!sums_.Continues(path)) sums_.Flush(add);
+  gate_ = path.last_hop.resource == gate
+              ? path.last_hop
+              : *std::ranges::find(problem_.shared_hops_of(path), gate, &FlowHop::resource);
+  let_in_ = capacities_[gate];
+  sums_.Add(path, problem_.connections[connection].limit.units, add);
+}
+
+void GateFlow::AddHop(const FlowHop& hop, Uint128 limit) {
+  if (!unfilled_[hop.resource]) return;
+  if (sum_[hop.resource] == 0) used_.push_back(hop.resource);
+  sum_[hop.resource] += hop.weight * limit;
+  const Uint128 most =
+      hop.weight == gate_.weight ? let_in_ : (let_in_ / gate_.weight + 1) * hop.weight;
+  most_[hop.resource] = std::max(most_[hop.resource], most);
+}
+
+void GateFlow::EndGate() {
+  sums_.Flush([&](const FlowHop& hop, Uint128 limit) { AddHop(hop, limit); });
+  for (const std::uint32_t resource : used_) {
+    through_[resource] += std::min(sum_[resource], most_[resource]);
+    if (through_[resource] > capacities_[resource]) unfilled_[resource] = 0;
+    sum_[resource] = 0;
+    most_[resource] = 0;
+  }
+  used_.clear();
+}
+
+}  // namespace
+
+void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts) {
+  const auto capacity = [&](const FlowHop& hop) {
+    return static_cast<std::uint64_t>(problem.capacities[hop.resource].bits_per_second());
+  };
+  const auto compare = [&](const FlowHop& a, const FlowHop& b) {
+    if (a.weight == b.weight) return capacity(a) <=> capacity(b);
+    return static_cast<Uint128>(capacity(a)) * b.weight <=>
+           static_cast<Uint128>(capacity(b)) * a.weight;
+  };
+  firsts.of.reserve(problem.paths.size());
+  lasts.of.reserve(problem.paths.size());
+  const FlowPath* before = nullptr;
+  const FlowHop* first_shared = nullptr;
+  const FlowHop* last_shared = nullptr;
+  for (const FlowPath& path : problem.paths) {
+    if (path.hop_count == 0) {
+      firsts.of.push_back(kNone);
+      lasts.of.push_back(kNone);
+      continue;
+    }
+    const FlowHop* first = first_shared;
+    const FlowHop* last = last_shared;
+    const auto look = [&](const FlowHop& hop) {
+      const auto order = first == nullptr ? std::strong_ordering::less : compare(hop, *first);
+      if (order > 0) return;
+      if (order < 0) first = &hop;
+      last = &hop;
+    };
+    if (before == nullptr || !path.SharesHopsWith(*before)) {
+      first = nullptr;
+      for (const FlowHop& hop : problem.shared_hops_of(path)) look(hop);
+      first_shared = first;
+      last_shared = last;
+    }
+    before = &path;
+    look(path.last_hop);
+    firsts.of.push_back(first->resource);
+    lasts.of.push_back(last->resource);
+    firsts.is_gate[first->resource] = 1;
+    lasts.is_gate[last->resource] = 1;
+  }
+}
+
+std::vector<char> UnfilledBehind(const Gates& gates, const FlowProblem& problem,
+                                 std::span<const Uint128> capacities,
+                                 const std::vector<char>& open) {
+  // The connections by their gate; each list is filled from its end to its front.
+  std::vector<std::uint32_t> first(capacities.size() + 1, 0);
+  for (const std::uint32_t gate : gates.of) {
+    if (gate != kNone) ++first[gate];
+  }
+  std::uint32_t total = 0;
+  for (std::uint32_t& end : first) end = total += end;
+  std::vector<std::uint32_t> behind(total);
+  for (auto i = static_cast<std::uint32_t>(gates.of.size()); i-- > 0;) {
+    if (gates.of[i] != kNone) behind[--first[gates.of[i]]] = i;
+  }
+  GateFlow flow(problem, capacities, open);
+  for (std::uint32_t gate = 0; gate < capacities.size(); ++gate) {
+    for (std::uint32_t i = first[gate]; i < first[gate + 1]; ++i) {
+      flow.Add(behind[i], gate);
+    }
+    flow.EndGate();
+  }
+  return flow.TakeUnfilled();
+}
+
+}  // namespace trunkline
