@@ -7,31 +7,14 @@
 #include <limits>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace trunkline {
 namespace {
 
 constexpr std::size_t kExcerptWidth = 100;
 
-bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80; }
-
-// Inputs are hostile: a terminal must not receive their control sequences, nor those that begin
-// with a C1 control (U+0080 to U+009F, in UTF-8 the bytes C2 80 to C2 9F). Tabs become spaces, so
-// that the caret stays below its column; the number of bytes is kept.
-std::string Printable(std::string_view text) {
-  std::string out(text);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (out[i] == '\t') {
-      out[i] = ' ';
-    } else if (IsControl(out[i])) {
-      out[i] = '?';
-    } else if (out[i] == '\xC2' && i + 1 < out.size() && IsContinuation(out[i + 1]) &&
-               static_cast<unsigned char>(out[i + 1]) < 0xA0) {
-      out[i] = out[i + 1] = '?';
-    }
-  }
-  return out;
-}
 
 // A message quotes inputs, which may be of any length.
 std::string Shortened(std::string_view text) {

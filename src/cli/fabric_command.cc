@@ -101,6 +101,17 @@ std::span<const FabricVerb> FabricVerbs() { return kVerbs; }
 
 namespace {
 
+// "`fabric cost` and `fabric compare`".
+std::string VerbsWith(const std::string& flag) {
+  std::vector<std::string> names;
+  for (const FabricVerb& verb : FabricVerbs()) {
+    if (std::ranges::find(verb.options, flag) != verb.options.end()) {
+      names.push_back(fmt::format("`fabric {}`", verb.name));
+    }
+  }
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
 int Refuse(const char* code, const std::string& message, const std::string& hint) {
   PrintDiagnostics(Error(code, message, hint).error());
   return kExitUsage;
@@ -148,8 +159,15 @@ int Execute(const FabricCommand& command) {
   }
   for (const auto& [flag, value] : command.options) {
     if (std::ranges::find(verb->options, flag) == verb->options.end()) {
-      return Refuse("TL1002", fmt::format("`fabric {}` does not read {}", verb->name, flag), help);
+      return Refuse("TL1002", fmt::format("`fabric {}` does not read {}", verb->name, flag),
+                    fmt::format("it is of {}; keys of a fabric stand in SPEC: kind:key=value",
+                                VerbsWith(flag)));
     }
+  }
+  auto readers = std::ranges::count(words, "-");
+  for (const auto& [flag, value] : command.options) readers += value == "-";
+  if (readers > 1) {
+    return Refuse("TL1002", "standard input can be read once", "name a file for one `-`");
   }
   return verb->run(command, words);
 }

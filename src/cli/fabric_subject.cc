@@ -80,7 +80,8 @@ Result<std::uint32_t> CountOption(const FabricCommand& command, const std::strin
   std::uint32_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (error == std::errc() && end == text.data() + text.size() && count > 0) return count;
-  return Error("TL1002", fmt::format("{} {}: not a whole number above 0", flag, text),
+  return Error("TL1002",
+               fmt::format("{} {}: not a whole number from 1 to {}", flag, text, UINT32_MAX),
                fmt::format("write {} 64, say", flag));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/plural.h"
 #include "fabric/builders/builder.h"
 #include "fabric/builders/remedy.h"
 #include "trunkline/base/check.h"
@@ -181,9 +182,10 @@ Result<BuiltFabric> ReadFabric(const FabricSpec& spec) {
   if (!imported) return std::unexpected(std::move(imported.error()));
   const std::uint32_t nodes = imported->built.fabric.node_count();
   if (spec.nodes != 0 && spec.nodes != nodes) {
-    return Error("TL1405",
-                 fmt::format("{} describes {} servers, not {}", spec.file, nodes, spec.nodes),
-                 "leave the number of nodes out");
+    return Error(
+        "TL1405",
+        fmt::format("{} describes {}, not {}", spec.file, Plural(nodes, "server"), spec.nodes),
+        "leave the number of nodes out");
   }
   return std::move(imported->built);
 }

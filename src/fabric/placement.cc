@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/plural.h"
 #include "trunkline/base/check.h"
 #include "trunkline/base/random.h"
 #include "trunkline/fabric/fabric.h"
@@ -17,7 +18,9 @@ constexpr std::uint64_t kPlacementStream = 0x706c6163656d656e;  // "placemen"
 
 Result<std::vector<DeviceId>> Endpoints(std::span<const DeviceId> free, std::size_t ranks) {
   if (ranks <= free.size()) return std::vector(free.begin(), free.end());
-  return Error("TL1420", fmt::format("{} ranks do not fit on {} endpoints", ranks, free.size()),
+  return Error("TL1420",
+               fmt::format("{} not fit on {}", Plural(ranks, "rank does", "ranks do"),
+                           Plural(free.size(), "endpoint")),
                "use more nodes or fewer ranks; a GPU or host takes one rank");
 }
 

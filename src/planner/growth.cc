@@ -77,9 +77,12 @@ class Grower {
 
   void AddTimes(GrowthPoint& point) const {
     auto built = Build(point.nodes);
-    if (!built) return;
+    if (!built) {
+      point.troubles.push_back(built.error().front().message);
+      return;
+    }
     TrialOptions options = options_;
-    const auto step = StepOf(point.gpus);
+    const auto step = StepOf(point);
     options.step = step ? &*step : nullptr;
     FabricTrial trial{.name = spec_.kind,
                       .built = std::make_shared<const BuiltFabric>(*std::move(built)),
@@ -97,23 +100,32 @@ class Grower {
     point.all_reduce = time(trial.all_reduce);
     point.all_to_all = time(trial.all_to_all);
     point.step = time(trial.step);
+    point.troubles.insert(point.troubles.end(), trial.troubles.begin(), trial.troubles.end());
   }
 
-  // The training step on so many GPUs: each replica does what it did. None where they do not
-  // divide.
-  [[nodiscard]] std::optional<Scenario> StepOf(std::uint64_t gpus) const {
+  // The training step on all GPUs of the point: each replica does what it did. None, and a trouble,
+  // where they do not divide.
+  [[nodiscard]] std::optional<Scenario> StepOf(GrowthPoint& point) const {
     if (options_.step == nullptr) return std::nullopt;
     Scenario step = *options_.step;
     TrainingPlan& plan = std::get<TrainingJob>(step.workload).plan;
     const std::int64_t replica = plan.ranks() / plan.dp;
     const std::int64_t sequences = plan.global_batch / plan.dp;
-    if (gpus % static_cast<std::uint64_t>(replica) != 0) return std::nullopt;
-    plan.dp = static_cast<std::int64_t>(gpus) / replica;
+    const auto gpus = static_cast<std::int64_t>(point.gpus);
+    if (gpus % replica != 0) {
+      point.troubles.push_back(
+          fmt::format("step: a replica takes {} GPUs, which {} are no multiple of", replica, gpus));
+      return std::nullopt;
+    }
+    plan.dp = gpus / replica;
     plan.global_batch = sequences * plan.dp;
-    const Diagnostics problems = CheckPlan(std::get<TrainingJob>(step.workload).model, plan,
-                                           static_cast<std::int64_t>(gpus));
-    const auto is_error = [](const Diagnostic& d) { return d.severity == Severity::kError; };
-    if (std::ranges::any_of(problems, is_error)) return std::nullopt;
+    const Diagnostics problems = CheckPlan(std::get<TrainingJob>(step.workload).model, plan, gpus);
+    const auto problem = std::ranges::find(problems, Severity::kError,
+                                           [](const Diagnostic& d) { return d.severity; });
+    if (problem != problems.end()) {
+      point.troubles.push_back("step: " + problem->message);
+      return std::nullopt;
+    }
     step.engine = EngineKind::kAnalytic;
     step.window.reset();
     step.cluster.placement = {};

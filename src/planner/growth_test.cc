@@ -48,27 +48,49 @@ TEST(Growth, TimesAnAllToAllAtEachSize) {
   }
 }
 
-// Each replica does what it did; only the reduction over more replicas takes longer.
-TEST(Growth, GrowsATrainingStepByReplicas) {
-  const auto step = ParseScenario(R"(
+// A step on two nodes.
+Result<Scenario> StepOf(const std::string& parallel) {
+  auto step = ParseScenario(R"(
 name: weak scaling
 cluster: {node: dgx-h100, nodes: 2, fabric: {kind: rail-optimized}}
 workload:
   training:
     model: examples/models/llama-3.1-8b.json
-    parallel: {tp: 8, dp: 2}
+    parallel: {)" + parallel + R"(}
     micro_batch: 1
     global_batch: 8
     sequence: 4096
 )",
-                                  std::string(TRUNKLINE_SOURCE_DIR) + "/scenario.yaml");
-  ASSERT_TRUE(step.has_value()) << Format(step.error().front());
+                            std::string(TRUNKLINE_SOURCE_DIR) + "/scenario.yaml");
+  EXPECT_TRUE(step.has_value()) << Format(step.error().front());
+  return step;
+}
+
+// Each replica does what it did; only the reduction over more replicas takes longer.
+TEST(Growth, GrowsATrainingStepByReplicas) {
+  const auto step = StepOf("tp: 8, dp: 2");
+  ASSERT_TRUE(step.has_value());
   const auto growth = Grow("rail-optimized:node=dgx-h100,radix=16", 256, &*step);
   ASSERT_TRUE(growth.has_value());
   EXPECT_EQ(growth->step, "weak scaling");
   ASSERT_TRUE(growth->points.front().step && growth->points.back().step);
   EXPECT_GE(*growth->points.back().step, *growth->points.front().step);
   EXPECT_LT(growth->points.back().step->seconds(), 2 * growth->points.front().step->seconds());
+}
+
+TEST(Growth, SaysWhyAStepDoesNotRun) {
+  const auto step = StepOf("tp: 8, pp: 2");
+  ASSERT_TRUE(step.has_value());
+  const auto growth = Grow("rail-optimized:node=dgx-h100,radix=16", 32, &*step);
+  ASSERT_TRUE(growth.has_value());
+  const auto three = std::ranges::find(growth->points, 3U, &GrowthPoint::nodes);
+  ASSERT_NE(three, growth->points.end());
+  EXPECT_FALSE(three->step || three->step_gpu_seconds());
+  EXPECT_THAT(three->troubles, ::testing::ElementsAre(::testing::HasSubstr("takes 16 GPUs")));
+  const GrowthPoint& two = growth->points.front();
+  ASSERT_TRUE(two.step.has_value());
+  EXPECT_TRUE(two.troubles.empty());
+  EXPECT_DOUBLE_EQ(*two.step_gpu_seconds(), 16 * two.step->seconds());
 }
 
 TEST(Growth, RefusesAStepThatCannotGrow) {

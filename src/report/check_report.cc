@@ -90,7 +90,7 @@ std::string CountsText(const FabricCheck& check) {
   for (const auto& [kind, count] : counts) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, ToString(kind));
     if (kind == FabricFinding::Kind::kMissingCables) {
-      text += fmt::format(" ({})", Plural(missing, "cable", "cables"));
+      text += fmt::format(" ({})", Plural(missing, "cable"));
     }
   }
   return text;

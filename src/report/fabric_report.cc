@@ -151,8 +151,8 @@ std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& ana
   std::string text = fmt::format("{}: {}\n\n", built.kind, built.summary);
   text += Line("nodes", fmt::format("{} of {}", Grouped(static_cast<double>(counts.nodes)),
                                     Printable(built.node.name)));
-  text += Line("ends", fmt::format("{}, {}", Plural(counts.gpus, "GPU", "GPUs"),
-                                   Plural(counts.nics, "NIC", "NICs")));
+  text +=
+      Line("ends", fmt::format("{}, {}", Plural(counts.gpus, "GPU"), Plural(counts.nics, "NIC")));
   text += Line("cables", fmt::format("{} to NICs, {} between switches",
                                      Grouped(static_cast<double>(counts.host_cables)),
                                      Grouped(static_cast<double>(counts.switch_cables))));
@@ -164,10 +164,9 @@ std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& ana
     text += Line("worst half", fmt::format("{}, among all halves of the leaves or scale units",
                                            Humanize(*analysis.worst_half_by_unit)));
   }
-  text += Line("hops",
-               fmt::format("{:.4g} {} on average, {} at most ({})", hops.mean_switches,
-                           hops.mean_switches == 1 ? "switch" : "switches", hops.diameter_switches,
-                           Plural(hops.diameter_links, "cable", "cables")));
+  text += Line("hops", fmt::format("{:.4g} {} on average, {} at most ({})", hops.mean_switches,
+                                   hops.mean_switches == 1 ? "switch" : "switches",
+                                   hops.diameter_switches, Plural(hops.diameter_links, "cable")));
   if (hops.distribution.size() > 1) text += Line("", DistributionText(hops));
   if (hops.unreachable > 0) {
     text += Line("", fmt::format("{} of NIC pairs in different nodes have no path",

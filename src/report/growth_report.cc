@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "report/cost_report.h"
 #include "report/json_writer.h"
@@ -12,6 +14,7 @@ namespace trunkline {
 namespace {
 
 constexpr double kBarWidth = 20;
+constexpr std::size_t kMostTroubles = 5;
 
 std::string Count(std::uint64_t count) { return Grouped(static_cast<double>(count)); }
 
@@ -23,6 +26,20 @@ void WriteTime(JsonWriter& json, const char* key, const std::optional<Time>& tim
   } else {
     json.NullField(key);
   }
+}
+
+// Why times are missing, each reason once.
+std::string TroublesText(const Growth& growth) {
+  std::string text;
+  std::set<std::string> told;
+  for (const GrowthPoint& point : growth.points) {
+    for (const std::string& trouble : point.troubles) {
+      if (!told.insert(trouble).second) continue;
+      if (told.size() > kMostTroubles) return text + "… and other reasons: --json has all\n";
+      text += fmt::format("not at {}: {}\n", Plural(point.gpus, "GPU"), Printable(trouble));
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -65,6 +82,7 @@ std::string RenderGrowthText(const Growth& growth) {
                                         "so many GPUs",
                                         Printable(growth.step)));
   if (!complete) text += "* without parts that the list does not sell\n";
+  text += TroublesText(growth);
   if (!growth.stopped_by.empty()) {
     text += fmt::format("It grows no further: {}\n", Printable(growth.stopped_by));
   }
@@ -99,6 +117,13 @@ std::string RenderGrowthJson(const Growth& growth) {
     WriteTime(json, "all_reduce_s", point.all_reduce);
     WriteTime(json, "all_to_all_s", point.all_to_all);
     WriteTime(json, "step_s", point.step);
+    if (const auto gpu_seconds = point.step_gpu_seconds()) {
+      json.Field("step_gpu_s", *gpu_seconds);
+    } else {
+      json.NullField("step_gpu_s");
+    }
+    json.Key("troubles");
+    json.Values(point.troubles);
   });
   json.EndObject();
   return std::move(json).Take() + "\n";

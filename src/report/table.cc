@@ -10,25 +10,30 @@
 
 namespace trunkline {
 
-std::string Printable(std::string_view text) {
-  std::string out(text);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(out[i]);
-    if (byte < 0x20 || byte == 0x7f) out[i] = '?';
-    // U+0080..U+009F, the controls of ISO 6429, are C2 80..C2 9F in UTF-8.
-    const bool control =
-        byte == 0xc2 && i + 1 < out.size() && static_cast<unsigned char>(out[i + 1]) < 0xa0;
-    if (control) out.replace(i, 2, "?");
-  }
-  return out;
-}
-
 std::size_t Width(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
 }
 
 namespace {
+
+// The beginning and the end of what is too long for a column: names come from input files.
+std::string Elided(const std::string& text) {
+  constexpr std::size_t kLongest = 72;
+  if (Width(text) <= kLongest) return text;
+  const auto from = [&](std::size_t code_points) {  // the byte where that many are over
+    std::size_t byte = 0;
+    for (std::size_t over = 0; over < code_points; ++over) {
+      ++byte;
+      while (byte < text.size() && (static_cast<unsigned char>(text[byte]) & 0xc0U) == 0x80U)
+        ++byte;
+    }
+    return byte;
+  };
+  constexpr std::size_t kHead = 40;
+  return text.substr(0, from(kHead)) + "…" +
+         text.substr(from(Width(text) - (kLongest - kHead - 1)));
+}
 
 bool IsNumber(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789.,") == std::string_view::npos;
@@ -67,27 +72,13 @@ std::string Multiple(double ratio) {
   return ratio < 100 ? fmt::format("{:.2f}", ratio) : Grouped(ratio);
 }
 
-std::string Grouped(double count) {
-  std::string digits = fmt::format("{:.0f}", count);
-  const std::size_t sign = digits.starts_with('-') ? 1 : 0;
-  for (std::size_t i = digits.size(); i > sign + 3;) {
-    i -= 3;
-    digits.insert(i, ",");
-  }
-  return digits;
-}
-
 std::string Decimal(double mean) {
   return mean >= 1000 || mean == std::floor(mean) ? Grouped(mean) : fmt::format("{:.1f}", mean);
 }
 
-std::string Plural(std::uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", Grouped(static_cast<double>(count)), count == 1 ? one : many);
-}
-
 void Table::Add(std::vector<std::string> cells) {
   TL_CHECK(cells.size() == columns_.size(), "table row", cells.size(), columns_.size());
-  for (std::string& cell : cells) cell = Printable(cell);
+  for (std::string& cell : cells) cell = Elided(Printable(cell));
   rows_.push_back(std::move(cells));
 }
 

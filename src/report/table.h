@@ -1,10 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/plural.h"
+#include "base/printable.h"
 
 namespace trunkline {
 
@@ -20,7 +22,7 @@ class Table {
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // REQUIRES: one cell a column. Control characters in cells are made visible (see Printable).
+  // REQUIRES: one cell a column. Cells are made Printable, and long ones cut in their middle.
   void Add(std::vector<std::string> cells);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   // The title line and the rows, each after `indent` and without trailing spaces.
@@ -31,8 +33,6 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Names come from input files: control characters, which a terminal would obey, become '?'.
-[[nodiscard]] std::string Printable(std::string_view text);
 // The number of code points of valid UTF-8 text.
 [[nodiscard]] std::size_t Width(std::string_view text);
 // `text` broken at spaces into lines of at most `width`, each after `indent`, with a final newline;
@@ -42,11 +42,7 @@ class Table {
 [[nodiscard]] std::string Percent(double fraction);
 // How many times: 1.5 -> "1.50", 12345.6 -> "12,346".
 [[nodiscard]] std::string Multiple(double ratio);
-// 1234567 -> "1,234,567".
-[[nodiscard]] std::string Grouped(double count);
 // A mean of counts: 15.4032 -> "15.4", 16 -> "16", 1234.5 -> "1,234".
 [[nodiscard]] std::string Decimal(double mean);
-// 1 -> "1 switch", 1234 -> "1,234 switches".
-[[nodiscard]] std::string Plural(std::uint64_t count, const char* one, const char* many);
 
 }  // namespace trunkline

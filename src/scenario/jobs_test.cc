@@ -18,6 +18,7 @@ namespace {
 using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 using testing::IsEmpty;
 
 // Two leaves of four hosts; the uplink of a leaf is as fast as the cable of one host.
@@ -300,6 +301,11 @@ TEST(JobsInput, ListsOfNoneAndOfTenThousandAreRefused) {
   std::string many = kTwoLeaves + "jobs:\n";
   for (int i = 0; i < 10'000; ++i) many += "  - {workload: {collective: {}}}\n";
   EXPECT_THAT(Problems(many), AllOf(HasSubstr("TL1220"), HasSubstr("10000 jobs")));
+}
+
+TEST(JobsInput, AListWithoutValueIsNoMissingWorkload) {
+  EXPECT_THAT(Problems(kTwoLeaves + "jobs: null\n"),
+              AllOf(HasSubstr("'jobs' has no value"), Not(HasSubstr("'workload'"))));
 }
 
 TEST(JobsInput, NamesAreUnique) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/plural.h"
 #include "scenario/reader.h"
 #include "trunkline/collective/algorithm.h"
 
@@ -152,7 +153,9 @@ void ReadCollective(const YamlValue& value, std::int64_t endpoints, Scenario& sc
   if (const auto ranks = map->Find("ranks")) {
     if (ranks->Read(job.ranks, IntRange{.min = 1, .max = kMostRanks}) && endpoints > 0 &&
         job.ranks > endpoints) {
-      ranks->Error("TL1206", fmt::format("{} ranks on {} endpoints", job.ranks, endpoints),
+      ranks->Error("TL1206",
+                   fmt::format("{} on {}", Plural(job.ranks, "rank"),
+                               Plural(static_cast<std::uint64_t>(endpoints), "endpoint")),
                    "use more nodes or fewer ranks");
     }
   }

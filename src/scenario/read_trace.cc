@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/plural.h"
 #include "scenario/reader.h"
 #include "trunkline/trace/goal.h"
 
@@ -21,7 +22,9 @@ void ReadTrace(const std::string& file, const YamlValue& trace, std::int64_t end
   name->Adopt(goal->warnings);
   const std::uint32_t ranks = goal->graph->ranks();
   if (endpoints > 0 && ranks > endpoints) {
-    name->Error("TL1420", fmt::format("{} ranks on {} endpoints", ranks, endpoints),
+    name->Error("TL1420",
+                fmt::format("{} on {}", Plural(ranks, "rank"),
+                            Plural(static_cast<std::uint64_t>(endpoints), "endpoint")),
                 "give the cluster an endpoint, a GPU or a plain host, for each rank");
     return;
   }

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/plural.h"
 #include "scenario/reader.h"
 #include "trunkline/trace/traffic_file.h"
 
@@ -195,7 +196,9 @@ void ReadFile(const std::string& file, const YamlMap& map, const YamlValue& path
     return;
   }
   if (endpoints > 0 && read->ranks > endpoints) {
-    path.Error("TL1206", fmt::format("{} ranks on {} endpoints", read->ranks, endpoints),
+    path.Error("TL1206",
+               fmt::format("{} on {}", Plural(read->ranks, "rank"),
+                           Plural(static_cast<std::uint64_t>(endpoints), "endpoint")),
                "use a larger fabric");
     return;
   }

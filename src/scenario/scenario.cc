@@ -144,9 +144,10 @@ class Reader {
   }
 
   void ReadAllWorkloads(const YamlMap& root) {
+    const std::size_t before = document_.error_count();
     if (root.Has("jobs")) {
       ReadJobs(file_, root, scenario_);
-    } else {
+    } else if (document_.error_count() == before) {  // or `jobs` has no value, which is said
       const auto workload = root.Required("workload");
       const std::int64_t endpoints =
           scenario_.cluster.fabric ? static_cast<std::int64_t>(scenario_.cluster.available()) : 0;

@@ -57,6 +57,9 @@ TEST(FabricWorth, RefusesFlagsThatItsVerbDoesNotReadAndValuesThatAreNone) {
   refused({"fabric", "cost", "clos:radix=8", "--grow", "-5"}, "not a whole number");
   refused({"fabric", "cost", "clos:radix=8", "--grow", "1"}, "TL1433");
   refused({"fabric", "advise"}, "add --gpus 2048");
+  refused({"fabric", "advise", "--gpus", "99999999999"}, "from 1 to 4294967295");
+  refused({"fabric", "show", "fat-tree:k=4", "--radix", "5"}, "it is of `fabric advise`");
+  refused({"fabric", "check", "-", "--expect", "-"}, "standard input can be read once");
   refused({"fabric", "advise", "--gpus", "12"}, "TL1432");
   refused({"fabric", "advise", "--gpus", "16", "--budget", "5 M"}, "not an amount");
   refused({"fabric", "advise", "--gpus", "16", "--mix", "allreduce=x"}, "no weight");

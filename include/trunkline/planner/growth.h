@@ -22,12 +22,17 @@ struct GrowthPoint {
   double price = 0;
   double watts = 0;
   bool complete = true;  // the list sells all of its parts
-  // Over all endpoints, by the analytic engine. Absent where it cannot run.
+  // Over all endpoints, by the analytic engine. Absent where it cannot run: `troubles` says why.
   std::optional<Time> all_reduce = {};
   std::optional<Time> all_to_all = {};
   std::optional<Time> step = {};
+  std::vector<std::string> troubles = {};
 
   [[nodiscard]] double per_gpu() const { return price / static_cast<double>(gpus); }
+  // What a step takes of all of them.
+  [[nodiscard]] std::optional<double> step_gpu_seconds() const {
+    return step ? std::optional(step->seconds() * static_cast<double>(gpus)) : std::nullopt;
+  }
 };
 
 struct Growth {

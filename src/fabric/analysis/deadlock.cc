@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -155,12 +156,14 @@ class Prover {
     }
     const std::uint64_t stride = std::uint64_t{ends.size()} * switches.size() * 8 / kMostSteps + 1;
     std::uint64_t looked_at = 0;
+    Walks walks(fabric_.link_count());
     for (std::uint64_t i = 0; const auto& [destination, end] : ends) {
       if (i++ % stride != 0) continue;
       ++looked_at;
+      walks.to_this_end = walks.current + 1;
       for (const DeviceId at : switches) {
         const bool leads = tables_.network().Forwards(at, end);
-        if (leads && !AddEscape(escape, at, end, switches.size(), graph)) return std::nullopt;
+        if (leads && !AddEscape(escape, at, end, walks, graph)) return std::nullopt;
       }
     }
     DeadlockProof proof = OfPart(Judge(graph), looked_at, ends.size());
@@ -168,12 +171,22 @@ class Prover {
     return proof.cycle.empty() ? std::optional(std::move(proof)) : std::nullopt;
   }
 
+  // Ways from one switch after the other. A way to an end depends on nothing but the channel by
+  // which a switch is reached, so that it is followed until it joins one that was walked before.
+  struct Walks {
+    explicit Walks(std::size_t links) : last(links) {}
+    std::vector<std::array<std::uint64_t, 2>> last;  // that came by a link, by its escape channel
+    std::uint64_t current = 0;                       // counted from 1
+    std::uint64_t to_this_end = 0;                   // the first of them
+  };
+
   // Whether the escape way from a switch ends at those of `end`.
-  bool AddEscape(const EscapeRoutes& escape, DeviceId at, DeviceId end, std::size_t most,
+  bool AddEscape(const EscapeRoutes& escape, DeviceId at, DeviceId end, Walks& walks,
                  DependencyGraph& graph) const {
+    ++walks.current;
     std::optional<LinkId> before;
     std::uint8_t channel = 0;
-    for (std::size_t steps = 0; steps < most; ++steps) {
+    while (true) {
       const auto link = escape.Next(at, end);
       if (!link) return escape.paths().IsAt(at, end);
       const std::uint8_t next = escape.ChannelBehind(before, channel, *link);
@@ -181,11 +194,13 @@ class Prover {
         graph.Add({*before, static_cast<std::uint8_t>(channel + 1)},
                   {*link, static_cast<std::uint8_t>(next + 1)});
       }
+      std::uint64_t& last = walks.last[Index(*link)][next];
+      if (last >= walks.to_this_end) return last != walks.current;  // or it walks in a circle
+      last = walks.current;
       before = link;
       channel = next;
       at = fabric_.link(*link).to;
     }
-    return false;
   }
 
   [[nodiscard]] static DeadlockProof OfPart(DeadlockProof proof, std::uint64_t looked_at,

@@ -112,6 +112,17 @@ TEST(DeadlockProof, HoldsForAdaptiveRoutingWithAnEscape) {
   }
 }
 
+// Of an odd ring of n, where ways are of h = (n - 1) / 2 cables at most: each way round, n - 1 pairs
+// of cables before the ring closes, the one that closes it, and h - 2 behind.
+TEST(DeadlockProof, CountsTheDependenciesOfARingsEscape) {
+  for (const std::uint64_t n : {5U, 31U, 401U}) {
+    const Fabric fabric = FabricOf("torus:sizes=[" + std::to_string(n) + "]");
+    const DeadlockProof proof = ProofOf(fabric, RoutingPolicy::kAdaptive, true);
+    EXPECT_TRUE(proof.escape);
+    EXPECT_EQ(proof.dependencies, 2 * (n + (n - 1) / 2 - 2)) << n;
+  }
+}
+
 // A torus that lacks a cable escapes up and down, since ways by dimension then turn.
 TEST(DeadlockProof, HoldsForAdaptiveRoutingOnATorusWithAGap) {
   const Fabric whole = FabricOf("torus:sizes=[4,4]");

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/plural.h"
 #include "fabric/builders/clos_plan.h"
 
 namespace trunkline {
@@ -31,8 +32,9 @@ Result<NetworkPlan> PlanClos(const FabricParameters& parameters, const ClosReque
   std::string summary =
       plan.levels.size() == 1
           ? fmt::format("one leaf of radix {}", request.radix.front())
-          : fmt::format("{} tiers of radix {}: {} ends and {} uplinks a leaf", plan.levels.size(),
-                        fmt::join(request.radix, ", "), sized->leaf_ends, sized->leaf_uplinks);
+          : fmt::format("{} of radix {}: {} and {} a leaf", Plural(plan.levels.size(), "tier"),
+                        fmt::join(request.radix, ", "), Plural(sized->leaf_ends, "end"),
+                        Plural(sized->leaf_uplinks, "uplink"));
   if (planes > 1) summary += fmt::format(", in each of {} separate planes", planes);
   if (request.ports > 1) {
     summary += fmt::format(", {} for every port of a NIC", planes > 1 ? "once more" : "once");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/plural.h"
 #include "fabric/builders/global_cables.h"
 #include "fabric/builders/switch_graph.h"
 
@@ -74,9 +75,10 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   if (leaves + spines > kMaxSwitches) return TooManySwitches(leaves + spines);
 
   SwitchGraph graph;
-  graph.summary = fmt::format(
-      "{} groups of {} leaves of {} ends and {} spines of {} global cables; {}", shape.groups,
-      shape.leaves, shape.ends, shape.spines, shape.ports, shape.wiring().Description());
+  graph.summary = fmt::format("{} of {} of {} and {} of {}; {}", Plural(shape.groups, "group"),
+                              Plural(shape.leaves, "leaf", "leaves"), Plural(shape.ends, "end"),
+                              Plural(shape.spines, "spine"), Plural(shape.ports, "global cable"),
+                              shape.wiring().Description());
   graph.leaves = static_cast<std::uint32_t>(leaves);
   graph.spines = static_cast<std::uint32_t>(spines);
   graph.ends = shape.ends;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/plural.h"
 #include "fabric/builders/switch_graph.h"
 
 namespace trunkline {
@@ -23,8 +24,8 @@ Result<NetworkPlan> PlanSwitches(const FabricParameters& parameters, std::uint32
   const Rate rate = parameters.uplink();
   const double pairs = static_cast<double>(switches) * (switches - 1.0) / 2;
   SwitchGraph graph;
-  graph.summary = fmt::format("{} switches of {} ends, every two joined by {} cable{}", switches,
-                              ends, cables, cables == 1 ? "" : "s");
+  graph.summary = fmt::format("{} of {}, every two joined by {}", Plural(switches, "switch"),
+                              Plural(ends, "end"), Plural(cables, "cable"));
   graph.leaves = switches;
   graph.ends = ends;
   graph.cables = pairs * cables;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/plural.h"
 #include "fabric/builders/xgft.h"
 
 namespace trunkline {
@@ -60,11 +61,12 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   }
   plan.cable_latency = parameters.cable_latency();
   plan.switch_latency = parameters.switch_latency();
-  NetworkPlan network = PlanXgft(
-      std::move(plan), nodes, rails,
-      fmt::format("{} segments of {} hosts in {} pods; {} planes of {} aggregation switches for "
-                  "{} rails each",
-                  used, hosts, pods, ports * (rails / shared), aggregation, shared));
+  NetworkPlan network =
+      PlanXgft(std::move(plan), nodes, rails,
+               fmt::format("{} of {} in {}; {} of {} for {} each", Plural(used, "segment"),
+                           Plural(hosts, "host"), Plural(pods, "pod"),
+                           Plural(ports * (rails / shared), "plane"),
+                           Plural(aggregation, "aggregation switch"), Plural(shared, "rail")));
   for (std::uint32_t node = 0; node < nodes; ++node) network.unit_of_node[node] = node / hosts;
   return network;
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/plural.h"
 #include "fabric/builders/xgft.h"
 
 namespace trunkline {
@@ -50,10 +51,11 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   plan.seats = ConsecutiveSeats(nodes, nics, 1, spines);
   plan.cable_latency = parameters.cable_latency();
   plan.switch_latency = parameters.switch_latency();
-  return PlanXgft(std::move(plan), nodes, nics,
-                  fmt::format("{} racks of {} nodes in {} pods of full bisection, 1:{} above; each "
-                              "uplink of a pod's switches stands for a bundle",
-                              used, rack_nodes, pods, taper));
+  return PlanXgft(
+      std::move(plan), nodes, nics,
+      fmt::format("{} of {} in {} of full bisection, 1:{} above; each "
+                  "uplink of a pod's switches stands for a bundle",
+                  Plural(used, "rack"), Plural(rack_nodes, "node"), Plural(pods, "pod"), taper));
 }
 
 }  // namespace

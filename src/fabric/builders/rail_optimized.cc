@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/plural.h"
 #include "fabric/builders/clos_plan.h"
 
 namespace trunkline {
@@ -57,10 +58,11 @@ Result<NetworkPlan> PlanRails(const FabricParameters& parameters, std::uint32_t 
   plan.switch_latency = parameters.switch_latency();
   const std::string size = unit_sizes.empty() ? fmt::format("of {}", sized->leaf_ends)
                                               : fmt::format("of {}", fmt::join(unit_sizes, ", "));
-  const std::string summary = fmt::format(
-      "{} rails in scale units {} nodes, a leaf per rail and unit{}, {} tiers of radix {}", rails,
-      size, request.ports > 1 ? fmt::format(" and NIC port ({})", request.ports) : "",
-      plan.levels.size(), fmt::join(request.radix, ", "));
+  const std::string summary =
+      fmt::format("{} in scale units {} nodes, a leaf per rail and unit{}, {} of radix {}",
+                  Plural(rails, "rail"), size,
+                  request.ports > 1 ? fmt::format(" and NIC port ({})", request.ports) : "",
+                  Plural(plan.levels.size(), "tier"), fmt::join(request.radix, ", "));
   NetworkPlan network = PlanXgft(std::move(plan), nodes, rails, summary);
   network.unit_of_node = units.of_node;
   return network;

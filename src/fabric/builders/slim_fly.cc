@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/plural.h"
 #include "fabric/builders/galois_field.h"
 #include "fabric/builders/switch_graph.h"
 
@@ -159,8 +160,8 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   const std::uint32_t q = *order;
   SwitchGraph graph;
   graph.ends = EndsOf(parameters, q);
-  graph.summary = fmt::format("q={}: {} switches, {} cables and {} ends each; diameter 2", q,
-                              2 * q * q, NetworkRadix(q), graph.ends);
+  graph.summary = fmt::format("q={}: {} switches, {} and {} each; diameter 2", q, 2 * q * q,
+                              Plural(NetworkRadix(q), "cable"), Plural(graph.ends, "end"));
   graph.leaves = 2 * q * q;
   graph.cables = static_cast<double>(q) * q * NetworkRadix(q);
   const Rate rate = parameters.uplink();

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/plural.h"
 #include "fabric/builders/switch_graph.h"
 
 namespace trunkline {
@@ -103,7 +104,7 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   const Rate rate = parameters.uplink();
   SwitchGraph graph;
   graph.summary =
-      fmt::format("a torus of {} switches, {} ends each", fmt::join(sides, " x "), ends);
+      fmt::format("a torus of {} switches, {} each", fmt::join(sides, " x "), Plural(ends, "end"));
   graph.leaves = static_cast<std::uint32_t>(switches);
   graph.ends = ends;
   for (const std::uint32_t side : sides) graph.cables += CablesAlong(side, switches);

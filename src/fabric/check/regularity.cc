@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/plural.h"
 #include "fabric/check/servers.h"
 #include "fabric/check/wanted.h"
 #include "fabric/tier_name.h"
@@ -59,13 +60,12 @@ class Regularity {
     WantedFabric wanted;
     for (const auto& [pair, links] : cables_) wanted.cables[pair] = AsFound(links);
     for (const auto& [tier, up] : Upward()) {
-      std::string group_text;
       const std::vector<Peers> groups = GroupPeers(up);
       for (const Peers& peers : groups) WantAlike(peers, wanted);
       wanted.expectation +=
-          fmt::format("{}{} {} switches in {} of equals, by what most have upwards",
+          fmt::format("{}{} in {} of equals, by what most have upwards",
                       wanted.expectation.empty() ? "the regularity of the fabric itself: " : "; ",
-                      up.size(), TierName(tier),
+                      Plural(up.size(), fmt::format("{} switch", TierName(tier))),
                       groups.size() == 1 ? "one group" : fmt::format("{} groups", groups.size()));
     }
     if (wanted.expectation.empty()) {

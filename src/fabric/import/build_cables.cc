@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/disjoint_sets.h"
+#include "base/plural.h"
 #include "fabric/builders/builder.h"
 #include "fabric/import/scanner.h"
 #include "trunkline/base/check.h"
@@ -416,16 +417,16 @@ void CableBuilder::FindUnits() {
 ImportedFabric CableBuilder::Finish() {
   BuiltFabric& built = imported_.built;
   if (unrated_ > 0) {
-    built.notes.push_back(fmt::format("the file does not say how fast {} cables are; {} is {}",
-                                      unrated_, ToString(assumed_rate()),
+    built.notes.push_back(fmt::format("the file does not say how fast {} {}; {} is {}",
+                                      Plural(unrated_, "cable"), unrated_ == 1 ? "is" : "are",
+                                      ToString(assumed_rate()),
                                       options_.link ? "given" : "assumed"));
   }
   for (const auto& [device, name] : names_) builder_.SetName(device, name);
   built.fabric = std::move(builder_).Build();
   built.kind = "file";
-  built.summary = fmt::format("{} server{}, {} cable{}, read from {}", servers_.size(),
-                              servers_.size() == 1 ? "" : "s", network_.size(),
-                              network_.size() == 1 ? "" : "s", file_);
+  built.summary = fmt::format("{}, {}, read from {}", Plural(servers_.size(), "server"),
+                              Plural(network_.size(), "cable"), file_);
   built.node = std::move(template_);
   return std::move(imported_);
 }
