@@ -323,7 +323,8 @@ void FlowNetwork::Solve(Time now) {
     Bundle& bundle = bundles_[index];
     bundle.changed = false;
     if (bundle.flows.empty()) continue;
-    if (shares_[index].cap.rate() <= bundle.rate_before) {
+    const std::uint64_t rate = shares_[index].cap.rate();
+    if (rate > 0 && rate <= bundle.rate_before) {
       bundle.due = false;
     } else {
       Schedule(index);

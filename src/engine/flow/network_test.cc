@@ -92,6 +92,26 @@ TEST(FlowNetwork, SharesABottleneckAndReturnsWhatAnEndedFlowLeaves) {
   EXPECT_EQ(network.next_completion(), Time::Microseconds(4));
 }
 
+TEST(FlowNetwork, KeepsFlowsThatGetNothingAndLetsThemGoOn) {
+  // A share of less than 2^-10 bit/s is none.
+  const std::vector<Rate> capacities{Rate::BitsPerSecond(1)};
+  FlowNetwork network(capacities);
+  constexpr std::uint32_t kFlows = (1 << FlowRate::kFractionBits) + 1;
+  const std::vector<std::vector<FlowHop>> hops(kFlows, {On(0)});
+  for (std::uint32_t i = 0; i < kFlows; ++i) {
+    network.Start(i, hops[i], LimitOf(hops[i], capacities), Bytes(1), Time());
+    network.Solve(Time());
+  }
+  EXPECT_EQ(network.next_completion(), Time::Max());
+  EXPECT_TRUE(network.active());
+  std::vector<FlowNetwork::Rest> rest = network.TakeAll(Time());
+  ASSERT_EQ(rest.size(), kFlows);
+  rest.resize(1);
+  network.Resume(rest[0], hops[0], LimitOf(hops[0], capacities), Time());
+  network.Solve(Time());
+  EXPECT_EQ(network.next_completion(), Time::Microseconds(8'000'000));
+}
+
 TEST(FlowNetwork, EndsFlowsOfOneBundleByTheWorkOfEach) {
   const auto capacities = Gigabytes({10});
   FlowNetwork network(capacities);
