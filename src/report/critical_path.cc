@@ -46,11 +46,10 @@ std::vector<std::string> CriticalPathFindings(const RunResult& result,
   for (const CriticalMessage* message : WorstFirst(packets)) {
     if (Waited(*message) == Time()) break;
     findings.push_back(fmt::format(
-        "From rank {} to rank {} at {}: {} where an idle path takes {}; the longest queue on its "
-        "way was {}, at "
-        "{}.",
-        Index(message->source), Index(message->destination), Humanize(message->begin),
-        Humanize(message->taken), Humanize(message->alone),
+        "From {} to {} at {}: {} where an idle path takes {}; the longest queue on its way was {}, "
+        "at {}.",
+        RankOfJob(result, message->source), RankOfJob(result, message->destination),
+        Humanize(message->begin), Humanize(message->taken), Humanize(message->alone),
         Humanize(Bytes(message->max_queue_bytes)), LinkName(*result.fabric, message->queue)));
   }
   return findings;
@@ -72,12 +71,13 @@ std::vector<Figure> CriticalPathFigures(const RunResult& result, const PacketRep
     if (Waited(*message) == Time()) break;
     const Rate rate = result.fabric->link(message->queue).rate;
     const Bytes queued(message->max_queue_bytes);
-    figures.push_back({fmt::format("rank {} to rank {} at {}: waiting", Index(message->source),
-                                   Index(message->destination), Humanize(message->begin)),
-                       "taken - idle path",
-                       fmt::format("{} - {}", Humanize(message->taken, kFigureDigits),
-                                   Humanize(message->alone, kFigureDigits)),
-                       Humanize(Waited(*message), kFigureDigits)});
+    figures.push_back(
+        {fmt::format("{} to {} at {}: waiting", RankOfJob(result, message->source),
+                     RankOfJob(result, message->destination), Humanize(message->begin)),
+         "taken - idle path",
+         fmt::format("{} - {}", Humanize(message->taken, kFigureDigits),
+                     Humanize(message->alone, kFigureDigits)),
+         Humanize(Waited(*message), kFigureDigits)});
     figures.push_back(
         {fmt::format("longest queue on its way, {}", LinkName(*result.fabric, message->queue)),
          "bytes / rate", fmt::format("{} / {}", Humanize(queued), Humanize(rate)),
@@ -94,6 +94,9 @@ void WriteCriticalPath(JsonWriter& json, const RunResult& result, const PacketRe
   json.Objects(WorstFirst(packets), [&](const CriticalMessage* message) {
     json.Field("from_rank", static_cast<std::uint64_t>(Index(message->source)));
     json.Field("to_rank", static_cast<std::uint64_t>(Index(message->destination)));
+    if (const JobResult* job = result.jobs ? JobOfRank(*result.jobs, message->source) : nullptr) {
+      json.Field("job", job->name);
+    }
     json.Field("begin_s", message->begin);
     json.Field("time_s", message->taken);
     json.Field("alone_s", message->alone);

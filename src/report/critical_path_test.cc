@@ -7,6 +7,7 @@
 #include "report/test_result.h"
 #include "trunkline/fabric/fabric.h"
 #include "trunkline/report/report.h"
+#include "trunkline/scenario/jobs_result.h"
 
 namespace trunkline {
 namespace {
@@ -59,6 +60,21 @@ TEST(CriticalPath, IsExplainedByItsQueues) {
                               " = " + Humanize(Time::FromSeconds(65'536 / rate), 6)));
   result.status = RunStatus::kUnfinished;
   EXPECT_TRUE(CriticalPathFigures(result, *result.packets).empty());
+}
+
+TEST(CriticalPath, NamesRanksByTheirJobs) {
+  RunResult result = WithChain();
+  JobsResult jobs;
+  jobs.jobs = {JobResult(), JobResult()};
+  jobs.jobs[0].name = "first";
+  jobs.jobs[0].ranks = 2;
+  jobs.jobs[1].name = "second";
+  jobs.jobs[1].ranks = 6;
+  jobs.jobs[1].first_rank = RankId(2);
+  result.jobs = std::make_shared<const JobsResult>(std::move(jobs));
+  EXPECT_THAT(CriticalPathFindings(result, *result.packets)[1],
+              HasSubstr("From rank 0 of second to rank 3 of second"));
+  EXPECT_EQ(Json::parse(RenderJson(result))["critical_path"]["worst"][0]["job"], "second");
 }
 
 TEST(CriticalPath, IsInJsonWorstFirst) {

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "fabric/tier_name.h"
 #include "report/table.h"
-#include "trunkline/scenario/jobs_result.h"
 #include "trunkline/training/training.h"
 
 namespace trunkline {
@@ -25,6 +25,20 @@ std::string LinkClassName(const Fabric& fabric, LinkId link) {
                      DeviceClass(fabric.device(fabric.link(link).to)));
 }
 
+const JobResult* JobOfRank(const JobsResult& jobs, RankId rank) {
+  const auto found = std::ranges::find_if(jobs.jobs, [&](const JobResult& job) {
+    const std::size_t first = Index(job.first_rank);
+    return Index(rank) >= first && Index(rank) < first + job.ranks;
+  });
+  return found == jobs.jobs.end() ? nullptr : &*found;
+}
+
+std::string RankOfJob(const RunResult& result, RankId rank) {
+  const JobResult* job = result.jobs ? JobOfRank(*result.jobs, rank) : nullptr;
+  if (job == nullptr) return fmt::format("rank {}", Index(rank));
+  return fmt::format("rank {} of {}", Index(rank) - Index(job->first_rank), job->name);
+}
+
 std::string RankName(const RunResult& result, RankId rank) {
   std::string place;
   if (result.training && result.training->plan.pp > 1) {
@@ -34,14 +48,7 @@ std::string RankName(const RunResult& result, RankId rank) {
     if (!place.empty()) place += ", ";
     place += result.fabric->name(result.placement.endpoint(rank));
   }
-  std::string name = fmt::format("rank {}", Index(rank));
-  if (result.jobs) {
-    for (const JobResult& job : result.jobs->jobs) {
-      const std::size_t first = Index(job.first_rank);
-      if (Index(rank) < first || Index(rank) >= first + job.ranks) continue;
-      name = fmt::format("rank {} of {}", Index(rank) - first, job.name);
-    }
-  }
+  std::string name = RankOfJob(result, rank);
   return place.empty() ? name : fmt::format("{} ({})", name, place);
 }
 

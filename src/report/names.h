@@ -3,6 +3,7 @@
 #include <string>
 
 #include "trunkline/fabric/fabric.h"
+#include "trunkline/scenario/jobs_result.h"
 #include "trunkline/scenario/result.h"
 
 // How the report names things of a run.
@@ -14,7 +15,11 @@ namespace trunkline {
 [[nodiscard]] std::string LinkName(const Fabric& fabric, LinkId link);
 // The same of the classes of its ends: "leaf -> spine".
 [[nodiscard]] std::string LinkClassName(const Fabric& fabric, LinkId link);
-// "rank 12 (stage 1, gpu:1/4)", as far as it is known.
+// The job that a rank of the run is of, or none.
+[[nodiscard]] const JobResult* JobOfRank(const JobsResult& jobs, RankId rank);
+// "rank 12", or "rank 4 of job": ranks of several jobs are counted in their own.
+[[nodiscard]] std::string RankOfJob(const RunResult& result, RankId rank);
+// The same with its place, as far as it is known: "rank 12 (stage 1, gpu:1/4)".
 [[nodiscard]] std::string RankName(const RunResult& result, RankId rank);
 // How far the ranks of a run are spread.
 [[nodiscard]] std::string FragmentationText(const RunResult& result);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trunkline/base/check.h"
+#include "trunkline/engine/packet.h"
 #include "trunkline/fabric/fabric.h"
 #include "trunkline/scenario/jobs_result.h"
 #include "trunkline/scenario/run.h"
@@ -275,6 +276,22 @@ TEST(Background, SlowsPacketsAboutAsMuchAsFlows) {
   const double packet = RunText(text + "engine: packet\n").jobs->jobs[0].slowdown();
   EXPECT_GT(flow, 1.1);
   EXPECT_NEAR(packet, flow, 0.15 * flow);
+}
+
+// The background's own messages arrive until the end, and are no part of what led to it.
+TEST(Background, IsNotInTheChainOfMessagesThatLedToTheEnd) {
+  const RunResult result =
+      RunText(kTwoLeaves + kAcross +
+              "workload: {collective: {primitive: all_reduce, algorithm: ring, size: 2 MB, ranks: "
+              "2}}\n"
+              "background: {pattern: uniform, size: 64 kB, load: 0.6}\nengine: packet\n");
+  ASSERT_NE(result.packets, nullptr);
+  ASSERT_FALSE(result.packets->critical.empty());
+  EXPECT_GT(result.jobs->background.value().messages, 0U);
+  for (const CriticalMessage& message : result.packets->critical) {
+    EXPECT_LT(Index(message.source), 2U);
+    EXPECT_LT(Index(message.destination), 2U);
+  }
 }
 
 // --- Bad input ----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@
 
 namespace trunkline {
 
-// The messages of a run, and the chain of them that led to its end.
+// The messages of what a run waits for, and the chain of them that led to its end.
 class MessageLog {
  public:
   struct Entry {

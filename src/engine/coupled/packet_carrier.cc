@@ -172,12 +172,14 @@ void PacketCarrier::OnDelivered(std::uint32_t queue_pair, Time now) {
     Message& message = messages_[queue.oldest];
     Tell(News::Kind::kDelivered, line, std::max(now, message.least + lines_[line].flight),
          message.begin);
-    log_.Add({.source = lines_[line].source_rank,
-              .destination = lines_[line].destination_rank,
-              .line = line,
-              .bytes = message.bytes,
-              .begin = message.begin,
-              .delivered = now});
+    if (lines_[line].awaited) {
+      log_.Add({.source = lines_[line].source_rank,
+                .destination = lines_[line].destination_rank,
+                .line = line,
+                .bytes = message.bytes,
+                .begin = message.begin,
+                .delivered = now});
+    }
     const std::uint32_t next = queue.oldest == queue.newest ? kNone : message.next;
     message.next = std::exchange(free_message_, queue.oldest);
     queue.oldest = next;

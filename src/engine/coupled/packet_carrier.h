@@ -28,6 +28,7 @@ class PacketCarrier : public MessageCarrier, private PacketApplication {
     std::int64_t payload_per_128 = 128;  // of its protocol: PayloadPer128
     FlowRate bus_rate;                   // payload that the buses at its ends let pass …
     Time flight;                         // … which then takes so long through the network
+    bool awaited = true;  // the run lasts until its programs have ended: no background
     // Buses that other lines crowd.
     std::vector<LinkId> sending = {};
     std::vector<LinkId> receiving = {};

@@ -60,6 +60,7 @@ Result<void> Divider::Look(std::uint32_t index, const Manner& manner, std::uint6
   PacketCarrier::Line line;
   line.source_rank = connection.source;
   line.destination_rank = connection.destination;
+  line.awaited = input_.graph.awaited(connection.source);
   const std::uint32_t job = input_.graph.job_of(connection.source);
   if (job >= lines_of_job_.size()) lines_of_job_.resize(job + 1, 0);
   line.payload_per_128 = PayloadPer128(manner.protocol);
