@@ -10,7 +10,9 @@
 namespace trunkline {
 namespace {
 
-constexpr std::uint64_t kMostRoutes = 2'000'000;
+// Links that are looked at on all routes together: some seconds. Routes that are split over many
+// ways are long.
+constexpr std::uint64_t kMostHops = 8'000'000;
 constexpr std::uint64_t kRoundStream = 0x726f756e6473;  // "rounds"
 
 class Loads {
@@ -21,9 +23,12 @@ class Loads {
   Result<void> Send(DeviceId src, DeviceId dst) {
     const auto route = finder_.Find(src, dst, 0);
     if (!route) return std::unexpected(route.error());
+    hops_ += (*route)->hops.size();
     for (const Hop& hop : (*route)->hops) load_[Index(hop.resource)] += hop.weight;
     return {};
   }
+
+  [[nodiscard]] std::uint64_t hops() const { return hops_; }
 
   // Of one byte sent by each `Send`: the seconds that the busiest link takes, and which it is.
   [[nodiscard]] std::pair<double, ResourceId> Worst() const {
@@ -40,7 +45,23 @@ class Loads {
   const Router& router_;
   RouteFinder finder_;
   std::vector<double> load_;
+  std::uint64_t hops_ = 0;
 };
+
+// What a round of routes has, from a few of them.
+Result<std::uint64_t> HopsOfRound(const Router& router) {
+  constexpr std::uint64_t kProbes = 64;
+  const auto endpoints = router.fabric().endpoints();
+  const std::uint64_t n = endpoints.size();
+  const std::uint64_t probes = std::min(kProbes, n);
+  Loads loads(router);
+  for (std::uint64_t i = 0; i < probes; ++i) {
+    const std::uint64_t from = i * n / probes;
+    const auto sent = loads.Send(endpoints[from], endpoints[(from + n / 2) % n]);
+    if (!sent) return std::unexpected(sent.error());
+  }
+  return loads.hops() * n / probes;
+}
 
 }  // namespace
 
@@ -49,7 +70,9 @@ Result<LinkLoad> LinkLoadTime(const Router& router, Bytes bytes) {
   const std::uint64_t n = endpoints.size();
   LinkLoad answer{.time = {}, .all_rounds = n < 2 ? 0 : n - 1};
   if (answer.all_rounds == 0) return answer;
-  answer.rounds = std::clamp<std::uint64_t>(kMostRoutes / n, 1, answer.all_rounds);
+  const auto hops = HopsOfRound(router);
+  if (!hops) return std::unexpected(hops.error());
+  answer.rounds = std::clamp<std::uint64_t>(kMostHops / *hops, 1, answer.all_rounds);
   Loads loads(router);
   for (std::uint64_t round = 0; round < answer.rounds; ++round) {
     // One shift from each of as many stretches of all shifts.

@@ -19,8 +19,8 @@ namespace {
 using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
-using testing::Not;
 using testing::IsEmpty;
+using testing::Not;
 
 // Two leaves of four hosts; the uplink of a leaf is as fast as the cable of one host.
 const std::string kTwoLeaves =
@@ -92,6 +92,19 @@ TEST(Jobs, ALoneOneTakesThePicosecondsOfTheWorkload) {
     EXPECT_EQ(job.time, lone.time);
     EXPECT_EQ(job.jobs->jobs[0].alone.time, lone.time);
     EXPECT_EQ(job.events, 2 * lone.events);
+  }
+}
+
+// The same draws: of its pairs, sizes and moments, alone or beside another job.
+TEST(Jobs, RandomTrafficIsThatOfTheLoneWorkload) {
+  const std::string workload =
+      "workload: {traffic: {pattern: permutation, sizes: web-search, ranks: 4}}";
+  const RunResult lone = RunText(kTwoLeaves + workload + "\n");
+  for (const std::string& beside : {std::string(), Ring("b", "n[4-7]", "1 MB")}) {
+    const RunResult job =
+        RunText(kTwoLeaves + "jobs:\n  - {name: a, nodes: 4, " + workload + "}\n" + beside);
+    const double alone = JobNamed(job, "a").alone.time.seconds();
+    EXPECT_NEAR(alone / lone.time.seconds(), 1, 1e-6) << beside;
   }
 }
 

@@ -1,9 +1,12 @@
 #include "scenario/prepare.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "trunkline/base/random.h"
 #include "trunkline/fabric/build.h"
 #include "trunkline/fabric/catalog.h"
+#include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
 namespace {
@@ -71,6 +74,14 @@ Result<Chosen> ChooseFor(const ChoiceInput& input, const CollectiveJob& job, Byt
   std::vector<RankId> members;
   for (std::uint32_t r = 0; r < job.ranks; ++r) members.push_back(RankId{r});
   return Choose(input, wanted, limits, members);
+}
+
+std::uint64_t SeedAt(const Placement& placement, const Fabric& fabric, std::uint64_t seed) {
+  DeviceId first = placement.endpoint(RankId{0});
+  for (std::uint32_t r = 1; r < placement.rank_count(); ++r) {
+    first = std::min(first, placement.endpoint(RankId{r}));
+  }
+  return first == fabric.endpoints().front() ? seed : HashCombine(seed, Index(first));
 }
 
 Result<TrafficWorkload> MakeMessages(const TrafficInput& input, std::uint32_t ranks, Rate rate,

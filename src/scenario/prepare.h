@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "scenario/choose.h"
 #include "trunkline/engine/packet.h"
+#include "trunkline/fabric/placement.h"
 #include "trunkline/scenario/run.h"
 #include "trunkline/scenario/scenario.h"
 #include "trunkline/training/training.h"
@@ -29,6 +31,12 @@ struct PreparedStep {
 // The collective at one size among all of the job's ranks, with what it leaves open chosen by cost.
 [[nodiscard]] Result<Chosen> ChooseFor(const ChoiceInput& input, const CollectiveJob& job,
                                        Bytes size);
+
+// The seed of what traffic at such a place draws: that of the run where it has the first of the
+// fabric's endpoints, so that a workload draws the same alone as beside other jobs; else one of its
+// own, as no two jobs share an endpoint.
+[[nodiscard]] std::uint64_t SeedAt(const Placement& placement, const Fabric& fabric,
+                                   std::uint64_t seed);
 
 // Problems of the messages without a place are those of the workload as a whole.
 [[nodiscard]] Result<TrafficWorkload> MakeMessages(const TrafficInput& input, std::uint32_t ranks,

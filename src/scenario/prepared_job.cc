@@ -9,7 +9,6 @@
 #include "scenario/reader.h"
 #include "scenario/resolved_graph.h"
 #include "scenario/summary.h"
-#include "trunkline/base/random.h"
 #include "trunkline/fabric/build.h"
 #include "workload/repeated_graph.h"
 #include "workload/traffic/message_graph.h"
@@ -110,10 +109,7 @@ class Preparer {
       prepared_.workload = std::make_unique<MessageGraph>(*input.messages);
       return {};
     }
-    std::uint64_t seed = scenario_.seed;
-    for (const char letter : job_.name) {
-      seed = HashCombine(seed, static_cast<unsigned char>(letter));
-    }
+    const std::uint64_t seed = SeedAt(prepared_.placement, *result_.fabric, scenario_.seed);
     TrafficInput bounded = input;
     bounded.spec.most_flows = kMostMessages;
     const auto ranks = static_cast<std::uint32_t>(prepared_.placement.rank_count());

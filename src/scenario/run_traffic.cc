@@ -169,7 +169,8 @@ Result<void> RunTraffic(const Scenario& scenario, const TrafficInput& input,
   };
   if (input.messages) return run(*input.messages);
   const auto ranks = static_cast<std::uint32_t>(result.placement.rank_count());
-  const auto made = MakeMessages(input, ranks, HostRate(*result.fabric), scenario.seed);
+  const auto made = MakeMessages(input, ranks, HostRate(*result.fabric),
+                                 SeedAt(result.placement, *result.fabric, scenario.seed));
   if (!made) return std::unexpected(made.error());
   return run(*made);
 }
