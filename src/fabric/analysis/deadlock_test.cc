@@ -112,8 +112,8 @@ TEST(DeadlockProof, HoldsForAdaptiveRoutingWithAnEscape) {
   }
 }
 
-// Of an odd ring of n, where ways are of h = (n - 1) / 2 cables at most: each way round, n - 1 pairs
-// of cables before the ring closes, the one that closes it, and h - 2 behind.
+// Of an odd ring of n, where ways are of h = (n - 1) / 2 cables at most: each way round, n - 1
+// pairs of cables before the ring closes, the one that closes it, and h - 2 behind.
 TEST(DeadlockProof, CountsTheDependenciesOfARingsEscape) {
   for (const std::uint64_t n : {5U, 31U, 401U}) {
     const Fabric fabric = FabricOf("torus:sizes=[" + std::to_string(n) + "]");
