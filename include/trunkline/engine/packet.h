@@ -122,7 +122,8 @@ struct PacketReport {
   std::optional<PacketSamples> samples;     // with PacketOptions::sampling
   std::optional<SkippedTime> fast_forward;  // with PacketOptions::fast_forward
   // Of a task graph: from the first message to the last of the ranks that are awaited, each after
-  // the one that had last arrived at its rank when it began. Empty where there were more messages than are kept.
+  // the one that had last arrived at its rank when it began. Empty where there were more messages
+  // than are kept.
   std::vector<CriticalMessage> critical;
   // What did not finish, and why, for people; empty when all did.
   std::vector<std::string> stuck;

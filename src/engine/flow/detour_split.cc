@@ -1,7 +1,7 @@
 #include "engine/flow/detour_split.h"
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 namespace trunkline {
 namespace {
@@ -28,6 +28,39 @@ std::vector<FlowRate> Share(std::span<const DividedFlow> flows, std::span<const 
   return rates;
 }
 
+// Flows over the resources that they cross alone: of a fabric of thousands, some hundreds.
+struct Crossed {
+  std::vector<DividedFlow> flows;
+  std::vector<Rate> capacities;
+  std::vector<FlowHop> hops;  // of all flows
+};
+
+Crossed OnlyCrossed(std::span<const DividedFlow> flows, std::span<const Rate> capacities) {
+  constexpr std::uint32_t kNone = UINT32_MAX;
+  Crossed crossed;
+  std::size_t count = 0;
+  for (const DividedFlow& flow : flows) count += flow.minimal.size() + flow.detours.size();
+  crossed.hops.reserve(count);  // spans into it stay
+  std::vector<std::uint32_t> numbers(capacities.size(), kNone);
+  const auto add = [&](std::span<const FlowHop> hops) {
+    const std::size_t begin = crossed.hops.size();
+    for (const FlowHop& hop : hops) {
+      std::uint32_t& number = numbers[hop.resource];
+      if (number == kNone) {
+        number = static_cast<std::uint32_t>(crossed.capacities.size());
+        crossed.capacities.push_back(capacities[hop.resource]);
+      }
+      crossed.hops.push_back({number, hop.weight});
+    }
+    return std::span<const FlowHop>(crossed.hops).subspan(begin);
+  };
+  for (const DividedFlow& flow : flows) {
+    const auto minimal = add(flow.minimal);
+    crossed.flows.push_back({minimal, add(flow.detours), flow.limit});
+  }
+  return crossed;
+}
+
 // What flows at these rates leave of the resources, in whole bits a second.
 std::vector<Rate> Left(std::span<const DividedFlow> flows, std::span<const FlowRate> rates,
                        std::span<const Rate> capacities) {
@@ -49,13 +82,16 @@ std::vector<Rate> Left(std::span<const DividedFlow> flows, std::span<const FlowR
 
 }  // namespace
 
-std::vector<DividedRate> DivideFlows(std::span<const DividedFlow> flows,
+std::vector<DividedRate> DivideFlows(std::span<const DividedFlow> all,
                                      std::span<const Rate> capacities) {
+  const Crossed crossed = OnlyCrossed(all, capacities);
+  const std::span<const DividedFlow> flows = crossed.flows;
   const auto minimal = Share(
-      flows, capacities, [&](std::uint32_t f) { return flows[f].minimal; },
+      flows, crossed.capacities, [&](std::uint32_t f) { return flows[f].minimal; },
       [&](std::uint32_t f) { return flows[f].limit; });
   const auto detours = Share(
-      flows, Left(flows, minimal, capacities), [&](std::uint32_t f) { return flows[f].detours; },
+      flows, Left(flows, minimal, crossed.capacities),
+      [&](std::uint32_t f) { return flows[f].detours; },
       [&](std::uint32_t f) { return FlowRate{flows[f].limit.units - minimal[f].units}; });
   std::vector<DividedRate> rates;
   for (std::size_t f = 0; f < flows.size(); ++f) rates.push_back({minimal[f], detours[f]});
@@ -63,17 +99,25 @@ std::vector<DividedRate> DivideFlows(std::span<const DividedFlow> flows,
 }
 
 std::vector<FlowHop> HopsOf(const DividedFlow& flow, const DividedRate& rate) {
-  std::map<std::uint32_t, Uint128> taken;
-  for (const FlowHop& hop : flow.minimal) {
-    taken[hop.resource] += static_cast<Uint128>(hop.weight) * rate.minimal.units;
-  }
-  for (const FlowHop& hop : flow.detours) {
-    taken[hop.resource] += static_cast<Uint128>(hop.weight) * rate.detours.units;
-  }
   const std::uint64_t both = rate.minimal.units + rate.detours.units;
   if (both == 0) return {flow.minimal.begin(), flow.minimal.end()};
+  std::vector<std::pair<std::uint32_t, Uint128>> taken;
+  taken.reserve(flow.minimal.size() + flow.detours.size());
+  const auto add = [&](std::span<const FlowHop> hops, FlowRate part) {
+    for (const FlowHop& hop : hops) {
+      if (part.units > 0) {
+        taken.emplace_back(hop.resource, static_cast<Uint128>(hop.weight) * part.units);
+      }
+    }
+  };
+  add(flow.minimal, rate.minimal);
+  add(flow.detours, rate.detours);
+  std::ranges::sort(taken, {}, &std::pair<std::uint32_t, Uint128>::first);
   std::vector<FlowHop> hops;
-  for (const auto& [resource, amount] : taken) {
+  for (std::size_t i = 0; i < taken.size();) {
+    const std::uint32_t resource = taken[i].first;
+    Uint128 amount = 0;
+    for (; i < taken.size() && taken[i].first == resource; ++i) amount += taken[i].second;
     const auto weight = static_cast<std::uint64_t>(amount / both);
     if (weight > 0) hops.push_back({resource, weight});
   }
