@@ -35,8 +35,13 @@ struct PacketEvent {
   [[nodiscard]] PacketEventKind kind() const { return static_cast<PacketEventKind>(key >> 60); }
   [[nodiscard]] std::uint32_t entity() const { return (key >> 32) & 0xfffffff; }
   [[nodiscard]] std::uint32_t payload() const { return static_cast<std::uint32_t>(key); }
-  bool operator<(const PacketEvent& other) const {
-    return time != other.time ? time < other.time : key < other.key;
+  // As one number, because a branch on whether the times differ would often be mispredicted.
+  // REQUIRES: no time is negative.
+  bool operator<(const PacketEvent& other) const { return order() < other.order(); }
+
+ private:
+  [[nodiscard]] Uint128 order() const {
+    return Uint128{static_cast<std::uint64_t>(time)} << 64 | key;
   }
 };
 

@@ -125,7 +125,7 @@ void PlanMoves(Plant& plant, std::uint32_t index, std::span<const std::uint32_t>
       if (!source_routed || !whole) {
         const auto path = over.FindPath(source, destination, index);
         if (path.empty()) {
-          if (!source_routed) over.destinations[index].group = kNoIndex;
+          if (!source_routed) over.destinations[index].receiver().group = kNoIndex;
           continue;
         }
         move = {.path = static_cast<std::uint32_t>(plant.path_links.size()),
@@ -136,10 +136,10 @@ void PlanMoves(Plant& plant, std::uint32_t index, std::span<const std::uint32_t>
           AppendPath(plant, *plan.fabric, path);
         } else {
           Destination& to = over.destinations[index] = plant.destinations[index];
-          to.group = over.paths().destination(destination);
-          to.last_link = path.back();
-          to.source_group = over.paths().destination(source);
-          to.source_last_link = path.front() ^ 1U;
+          to.receiver().group = over.paths().destination(destination);
+          to.receiver().last_link = path.back();
+          to.sender().group = over.paths().destination(source);
+          to.sender().last_link = path.front() ^ 1U;
         }
       }
     }

@@ -9,7 +9,7 @@ namespace trunkline {
 std::vector<std::uint32_t> LinksOf(const Plant& plant, std::uint32_t queue_pair) {
   const Sender& sender = plant.senders[queue_pair];
   if (plant.forwarding != Forwarding::kSource) {
-    return {sender.link, plant.destinations[queue_pair].last_link};
+    return {sender.link, plant.destinations[queue_pair].receiver().last_link};
   }
   const auto first = plant.path_links.begin() + sender.path;
   return {first, first + plant.paths[queue_pair].hops};

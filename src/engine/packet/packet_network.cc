@@ -330,21 +330,18 @@ namespace {
 Destination DestinationOf(Plant& plant, const Fabric& fabric, const NetworkPaths& paths,
                           DeviceId source, DeviceId destination,
                           std::span<const std::uint32_t> links) {
-  const auto add_homes = [&](DeviceId device, std::uint32_t& first, std::uint32_t& count) {
-    first = static_cast<std::uint32_t>(plant.home_links.size());
+  const auto home_of = [&](DeviceId device, std::uint32_t last_link) {
+    Home home{.group = paths.destination(device),
+              .last_link = last_link,
+              .first = static_cast<std::uint32_t>(plant.home_links.size())};
     for (const LinkId link : fabric.out(device)) {
       if (fabric.link(link).kind != LinkKind::kNetwork) continue;
       plant.home_links.push_back(static_cast<std::uint32_t>(Index(fabric.reverse(link))));
-      ++count;
+      ++home.count;
     }
+    return home;
   };
-  Destination to{.group = paths.destination(destination),
-                 .last_link = links.back(),
-                 .source_group = paths.destination(source),
-                 .source_last_link = links.front() ^ 1U};
-  add_homes(destination, to.homes, to.home_count);
-  add_homes(source, to.source_homes, to.source_home_count);
-  return to;
+  return {{home_of(destination, links.back()), home_of(source, links.front() ^ 1U)}};
 }
 
 // The core that a socket is given at the NIC that sends by `link`.

@@ -276,17 +276,22 @@ struct Telemetry {
   [[nodiscard]] std::span<const TelemetryHop> view() const { return std::span(hops).first(count); }
 };
 
-// Where a queue pair's packets go, for switches that choose hop by hop.
-struct Destination {
+// An end of a queue pair, for switches that choose hop by hop.
+struct Home {
   std::uint32_t group = 0;      // destination class of PortTable
-  std::uint32_t last_link = 0;  // into the receiver
-  std::uint32_t source_group = 0;
-  std::uint32_t source_last_link = 0;  // into the sender
-  // All links into the receiver and into the sender: ranges of Plant::home_links.
-  std::uint32_t homes = 0;
-  std::uint32_t home_count = 0;
-  std::uint32_t source_homes = 0;
-  std::uint32_t source_home_count = 0;
+  std::uint32_t last_link = 0;  // into it
+  // All links into it: a range of Plant::home_links.
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+// Where a queue pair's packets go.
+struct Destination {
+  std::array<Home, 2> homes;  // of the receiver, and of the sender
+  [[nodiscard]] Home& receiver() { return homes[0]; }
+  [[nodiscard]] Home& sender() { return homes[1]; }
+  [[nodiscard]] const Home& receiver() const { return homes[0]; }
+  [[nodiscard]] const Home& Of(const Packet& packet) const { return homes[packet.backward()]; }
 };
 
 // Bytes in a queue of an output when an input was paused, by [link x classes + class] of both: the

@@ -112,6 +112,23 @@ inline void Shard<Queue, kFused>::PrefetchPath(const PacketEvent& event) const {
   }
 }
 
+// What a packet meets at the end of its way.
+template <typename Queue, bool kFused>
+inline void Shard<Queue, kFused>::PrefetchEnd(const Packet& packet) const {
+  if (packet.kind == PacketKind::kData) {
+    __builtin_prefetch(&plant_.receivers[packet.queue_pair], 1);
+    return;
+  }
+  PrefetchSender(packet.queue_pair);
+}
+
+template <typename Queue, bool kFused>
+inline void Shard<Queue, kFused>::PrefetchSender(std::uint32_t index) const {
+  const auto* const sender = reinterpret_cast<const std::byte*>(&plant_.senders[index]);
+  for (std::size_t i = 0; i < sizeof(Sender); i += 64) __builtin_prefetch(sender + i, 1);
+  __builtin_prefetch(&plant_.paths[index]);
+}
+
 // … then what they lead to, …
 template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::PrefetchPorts(const PacketEvent& event) {
@@ -133,7 +150,7 @@ std::uint32_t Shard<Queue, kFused>::PrefetchPorts(const PacketEvent& event) {
   }
   const std::uint32_t at = to_switch_[link];
   if (at == kNoIndex) {
-    __builtin_prefetch(&plant_.receivers[packet.queue_pair], 1);
+    PrefetchEnd(packet);
     return kNoIndex;
   }
   if (ingress_ != nullptr) __builtin_prefetch(&ingress_[QueueOf(link, packet.traffic_class)], 1);
@@ -166,9 +183,7 @@ inline void Shard<Queue, kFused>::PrefetchFirst(std::uint32_t link) const {
     std::uint32_t next = nic.rings[0];
     if (next == kNoIndex && !nic.paced.empty()) next = nic.paced[0].sender;
     if (next == kNoIndex) return;
-    const auto* const sender = reinterpret_cast<const std::byte*>(&plant_.senders[next]);
-    for (std::size_t i = 0; i < sizeof(Sender); i += 64) __builtin_prefetch(sender + i, 1);
-    __builtin_prefetch(&plant_.paths[next]);
+    PrefetchSender(next);
   }
 }
 
@@ -236,8 +251,12 @@ void Shard<Queue, kFused>::PrefetchZone()
       PrefetchFirst(event.entity());
     } else if (event.kind() == PacketEventKind::kArrival) {
       if (due_[event.entity()] == kDueInside) PrefetchFirst(event.entity());
-      const std::uint32_t out = packets_[event.payload()].next;
-      if (out != PacketPool::kNone) PrefetchFirst(out);
+      const Packet& packet = packets_[event.payload()];
+      if (packet.next != PacketPool::kNone) {
+        PrefetchFirst(packet.next);
+      } else if (paths_stay_) {
+        PrefetchEnd(packet);
+      }
     }
   }
 }

@@ -197,6 +197,8 @@ class Shard {
   [[gnu::always_inline]] void PrefetchPath(const PacketEvent& event) const;
   [[gnu::always_inline]] void PrefetchReturns(const PacketEvent& event) const;
   [[gnu::always_inline]] void PrefetchFirst(std::uint32_t link) const;
+  [[gnu::always_inline]] void PrefetchEnd(const Packet& packet) const;
+  [[gnu::always_inline]] void PrefetchSender(std::uint32_t index) const;
   std::uint32_t PrefetchPorts(const PacketEvent& event);
 
   // shard_forwarding.h: ports and switches.
@@ -206,13 +208,13 @@ class Shard {
   [[gnu::always_inline]] void Enqueue(Port& port, std::uint32_t link, Packet& packet,
                                       std::uint32_t id);
   void Serve(std::uint32_t link);
-  bool ServeQueues(std::uint32_t link);
+  [[gnu::always_inline]] bool ServeQueues(std::uint32_t link);
   // Has a port do what it has not been seen to do yet.
   [[gnu::always_inline]] void CatchUp(std::uint32_t link) {
     if ((due_[link] & kDue) != 0 && ports_[link].busy_until <= now_) SendDue(link);
   }
   void SendDue(std::uint32_t link);
-  void SetDue(std::uint32_t link);
+  [[gnu::always_inline]] void SetDue(std::uint32_t link);
   void EndWindow();
   // The zone at either end of a link.
   [[nodiscard, gnu::always_inline]] std::uint32_t ZoneTo(std::uint32_t link) const {
@@ -262,8 +264,7 @@ class Shard {
                                                                std::uint32_t at);
   [[nodiscard, gnu::always_inline]] std::uint32_t NextLink(Packet& packet, std::uint32_t at,
                                                            std::uint32_t known);
-  [[nodiscard]] std::uint32_t HomeLink(const Destination& to, bool backward,
-                                       std::uint32_t at) const;
+  [[nodiscard]] std::uint32_t HomeLink(const Home& to, std::uint32_t at) const;
   [[nodiscard]] std::int64_t Reluctance(const Port& port) const;
   [[nodiscard]] std::uint32_t Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
                                      std::uint32_t entropy);

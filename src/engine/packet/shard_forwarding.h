@@ -24,7 +24,7 @@ void Shard<Queue, kFused>::SendDue(std::uint32_t link) {
 
 // A port that has no event of its own has something to send.
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::SetDue(std::uint32_t link) {
+inline void Shard<Queue, kFused>::SetDue(std::uint32_t link) {
   if (!zoned_ || (ZoneTo(link) == ZoneFrom(link) && StaysHere(link))) {
     due_[link] |= kDueInside;
     return;
@@ -42,6 +42,9 @@ void Shard<Queue, kFused>::EndWindow() {
     std::vector<std::uint32_t>& due = due_in_zone_[queue_.zone()];
     if (due.empty()) return;
     const std::int64_t now = std::exchange(now_, queue_.until() - 1);
+    if (large_) {
+      for (const std::uint32_t link : due) PrefetchFirst(link);
+    }
     std::erase_if(due, [this](std::uint32_t link) {
       CatchUp(link);
       if ((due_[link] & kDue) != 0) return false;
@@ -57,7 +60,7 @@ template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::ZoneOfReceiver(std::uint32_t queue_pair) const {
   if (!zoned_) return 0;
   if (plant_.forwarding != Forwarding::kSource)
-    return ZoneTo((*destinations_)[queue_pair].last_link);
+    return ZoneTo((*destinations_)[queue_pair].receiver().last_link);
   return ZoneTo(
       plant_.path_links[plant_.senders[queue_pair].path + plant_.paths[queue_pair].hops - 1]);
 }
@@ -213,11 +216,16 @@ void Shard<Queue, kFused>::Serve(std::uint32_t link) {
 
 // Sends the first packet of the class whose turn it is; control goes first.
 template <typename Queue, bool kFused>
-bool Shard<Queue, kFused>::ServeQueues(std::uint32_t link) {
-  for (std::uint32_t lane = classes_ - 1U; lane > control_; --lane) {
-    if (ServeClass(link, lane)) return true;
+inline bool Shard<Queue, kFused>::ServeQueues(std::uint32_t link) {
+  const Port& port = ports_[link];
+  auto ready = static_cast<std::uint32_t>(port.waiting & ~port.paused);
+  while (ready >> control_ != 0) {
+    const auto lane = static_cast<std::uint32_t>(std::bit_width(ready)) - 1;
+    if (ServeFirst(link, lane)) return true;
+    ready &= ~(1U << lane);
   }
-  return ServeClass(link, control_) || (control_ == 1 ? ServeClass(link, 0) : ServeData(link));
+  if (control_ != 1) return ServeData(link);
+  return ready != 0 && ServeFirst(link, 0);
 }
 
 // REQUIRES: a packet of the class waits, and the class is not paused.
@@ -385,29 +393,23 @@ void Shard<Queue, kFused>::Mark(const Port& port, std::uint32_t link, Packet& pa
 // The link by which a switch sends a packet on.
 template <typename Queue, bool kFused>
 inline std::uint32_t Shard<Queue, kFused>::PeekNextLink(const Packet& packet, std::uint32_t at) {
-  const bool backward = (packet.flags & Packet::kBackward) != 0;
   if (source_routed_) {
-    const std::uint32_t* path = plant_.path_links.data() + packet.path;
-    return backward ? path[packet.hop - 1] ^ 1U : path[packet.hop];
+    const std::uint32_t back = packet.backward();
+    return plant_.path_links[packet.path + packet.hop - back] ^ back;
   }
-  const Destination& to = (*destinations_)[packet.queue_pair];
-  const std::uint32_t group = backward ? to.source_group : to.group;
-  if (group == kNoIndex) return kNoIndex;
-  const auto ports = port_table_->Ports(at, group);
-  if (ports.empty()) return HomeLink(to, backward, at);
+  const Home& to = (*destinations_)[packet.queue_pair].Of(packet);
+  if (to.group == kNoIndex) return kNoIndex;
+  const auto ports = port_table_->Ports(at, to.group);
+  if (ports.empty()) return HomeLink(to, at);
   return Choose(ports, at, packet.path);
 }
 
 // The link from a switch to an end of a queue pair that is attached to it; kNoIndex where it is
 // not.
 template <typename Queue, bool kFused>
-std::uint32_t Shard<Queue, kFused>::HomeLink(const Destination& to, bool backward,
-                                             std::uint32_t at) const {
-  const std::uint32_t usual = backward ? to.source_last_link : to.last_link;
-  if (ports_[usual].at_switch == at) return usual;
-  const std::uint32_t first = backward ? to.source_homes : to.homes;
-  const std::uint32_t count = backward ? to.source_home_count : to.home_count;
-  for (const std::uint32_t link : std::span(plant_.home_links).subspan(first, count)) {
+std::uint32_t Shard<Queue, kFused>::HomeLink(const Home& to, std::uint32_t at) const {
+  if (ports_[to.last_link].at_switch == at) return to.last_link;
+  for (const std::uint32_t link : std::span(plant_.home_links).subspan(to.first, to.count)) {
     if (ports_[link].at_switch == at) return link;
   }
   return kNoIndex;
@@ -419,8 +421,7 @@ inline std::uint32_t Shard<Queue, kFused>::NextLink(Packet& packet, std::uint32_
   if (guided_) [[unlikely]]
     return Guide(packet, at);
   const std::uint32_t link = known != PacketPool::kNone ? known : PeekNextLink(packet, at);
-  const bool back = source_routed_ && (packet.flags & Packet::kBackward) != 0;
-  packet.hop = static_cast<std::uint8_t>(back ? packet.hop - 1 : packet.hop + 1);
+  packet.hop = static_cast<std::uint8_t>(packet.hop + 1U - 2 * packet.backward());
   return link;
 }
 

@@ -51,17 +51,15 @@ std::uint32_t Shard<Queue, kFused>::GuideByPath(Packet& packet, std::uint32_t at
 // which is then its own; else it waits for its escape channel, and acknowledgements know no other.
 template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::GuideWithEscape(Packet& packet, std::uint32_t at) {
-  const Destination& to = (*destinations_)[packet.queue_pair];
-  const bool backward = (packet.flags & Packet::kBackward) != 0;
-  const std::uint32_t group = backward ? to.source_group : to.group;
+  const Home& to = (*destinations_)[packet.queue_pair].Of(packet);
   packet.stage = static_cast<std::uint8_t>(packet.stage & ~Packet::kClaimed);
-  if (group == kNoIndex) return kNoIndex;
+  if (to.group == kNoIndex) return kNoIndex;
   const std::uint32_t before = packet.stage & kStageChannel;
   const bool data = packet.traffic_class < control_;
-  const auto ports = port_table_->Ports(at, group);
+  const auto ports = port_table_->Ports(at, to.group);
   if (ports.empty()) {
     MoveTo(packet, 0);
-    return HomeLink(to, backward, at);
+    return HomeLink(to, at);
   }
   const std::uint32_t first = data ? 1 : 0;  // of the escape channels
   const bool escaped = ports_[packet.ingress].at_switch != kNoIndex && before >= first;
@@ -70,7 +68,7 @@ std::uint32_t Shard<Queue, kFused>::GuideWithEscape(Packet& packet, std::uint32_
     const std::uint32_t link = ClaimPort(packet, ports, at);
     if (link != kNoIndex) return link;
   }
-  const std::uint32_t link = escape_->Link(at, group);
+  const std::uint32_t link = escape_->Link(at, to.group);
   const std::uint32_t channel =
       escaped
           ? escape_->ChannelBehind(packet.ingress, static_cast<std::uint8_t>(before - first), link)
@@ -113,10 +111,10 @@ GroupRoutes::Goal Shard<Queue, kFused>::GoalOf(std::uint32_t index) const {
 
 template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::GuideByGroups(Packet& packet, std::uint32_t at) {
-  const Destination& to = (*destinations_)[packet.queue_pair];
+  const Home& to = (*destinations_)[packet.queue_pair].Of(packet);
   const bool backward = (packet.flags & Packet::kBackward) != 0;
-  if ((backward ? to.source_group : to.group) == kNoIndex) return kNoIndex;
-  const std::uint32_t home_link = backward ? to.source_last_link : to.last_link;
+  if (to.group == kNoIndex) return kNoIndex;
+  const std::uint32_t home_link = to.last_link;
   const std::uint32_t last = ports_[home_link].at_switch;
   const GroupRoutes::Goal home = groups_->ToSwitch(last);
   std::uint32_t channel = packet.stage & kStageChannel;

@@ -353,7 +353,7 @@ void Shard<Queue, kFused>::SendRead(std::uint32_t queue_pair, std::uint32_t requ
     last = plant_.path_links[packet.path + packet.hop];
   } else {
     packet.path = static_cast<std::uint32_t>(Mix64(queue_pair)) + request;
-    last = (*destinations_)[queue_pair].last_link;
+    last = (*destinations_)[queue_pair].receiver().last_link;
   }
   ++counters_.packets.control;
   SendControl(last ^ 1U, id);
