@@ -1,4 +1,9 @@
 # Language level, warnings and switches shared by every target.
+if(NOT CMAKE_BUILD_TYPE)
+  message(FATAL_ERROR "No build type: configure with a preset, as in `cmake --preset release`. CMake "
+    "also forgets what a preset says when its compiler is another than this folder's: remove "
+    "${CMAKE_BINARY_DIR} then.")
+endif()
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

@@ -1,8 +1,26 @@
 # Headers that most units include and nobody here changes, parsed once for all libraries and once
 # for all tests.
 #
-# The sanitizer and fuzz presets build without, so that a missing #include is found there.
+# What they would hide, a missing #include, scripts/check-includes finds.
 option(TRUNKLINE_WITH_PCH "Precompile the headers of the standard library, fmt and GoogleTest" ON)
+
+# For tests, after trunkline_options: without the costlier optimisations, since what they run long is
+# in the libraries, and without a warning that only clang counts as part of -Wconversion.
+add_library(trunkline_test_options INTERFACE)
+target_compile_options(trunkline_test_options INTERFACE
+  $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
+
+# trunkline_kind_options(TARGET KIND): what else the units of a kind are compiled with, and so the
+# headers that they share. Libraries carry the counters that steer libFuzzer.
+function(trunkline_kind_options target kind)
+  if(kind STREQUAL "test")
+    target_link_libraries(${target} PRIVATE trunkline_test_options)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  elseif(TRUNKLINE_WITH_FUZZ)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+endfunction()
 
 # trunkline_precompiled_headers(KIND LINKED HEADER…): the headers of KIND, compiled with what its
 # users are compiled with.
@@ -12,20 +30,19 @@ function(trunkline_precompiled_headers kind linked)
   add_library(trunkline_precompiled_${kind} OBJECT ${unit})
   target_link_libraries(trunkline_precompiled_${kind} PRIVATE trunkline_options ${linked})
   target_precompile_headers(trunkline_precompiled_${kind} PRIVATE ${ARGN})
+  trunkline_kind_options(trunkline_precompiled_${kind} ${kind})
+  # So that ccache knows the same headers again when they have been precompiled anew.
+  target_compile_options(trunkline_precompiled_${kind} PRIVATE
+    $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
 endfunction()
 
-# trunkline_precompiled(TARGET KIND): compiles the target with the headers of its kind, and tests
-# without the costlier optimisations: what they run long is in the libraries.
+# trunkline_precompiled(TARGET KIND): compiles the target with the headers and options of its kind.
 function(trunkline_precompiled target kind)
-  if(kind STREQUAL "test")
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-    # As the object library that carries the headers.
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  endif()
+  trunkline_kind_options(${target} ${kind})
   if(TRUNKLINE_WITH_PCH)
     target_precompile_headers(${target} REUSE_FROM trunkline_precompiled_${kind})
     # GCC 12 forgets that what it inlines from a precompiled header is the library's, and reports
-    # impossible lengths in std::string; builds without precompiled headers keep these warnings.
+    # impossible lengths in std::string; programs without precompiled headers keep these warnings.
     target_compile_options(${target} PRIVATE
       $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-array-bounds>)
   endif()
@@ -38,7 +55,5 @@ if(TRUNKLINE_WITH_PCH)
   trunkline_precompiled_headers(library fmt::fmt ${headers})
   if(TRUNKLINE_WITH_TESTS)
     trunkline_precompiled_headers(test "fmt::fmt;GTest::gmock" ${headers} <gmock/gmock.h>)
-    target_compile_options(trunkline_precompiled_test PRIVATE $<$<CONFIG:Release>:-O1>)
-    set_target_properties(trunkline_precompiled_test PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   endif()
 endif()
