@@ -33,70 +33,7 @@ namespace trunkline {
 template <typename Queue, bool kFused>
 class Shard {
  public:
-  Shard(Plant& plant, PacketApplication& application, Time bucket, Time horizon)
-      : plant_(plant),
-        application_(application),
-        port_table_(plant.port_table.get()),
-        groups_(plant.groups.get()),
-        escape_(plant.escape.get()),
-        destinations_(&plant.destinations),
-        zones_(plant.zones.of_link.data()),
-        zoned_(kFused && plant.zones.count > 1),
-        due_in_zone_(zoned_ ? plant.zones.count : 0),
-        queue_(bucket, horizon, kFused ? plant.zones.count : 1),
-        packets_(plant.large()),
-        ports_(plant.ports.data()),
-        queues_(plant.queues.data()),
-        ingress_(plant.ingress.data()),
-        cables_(plant.cables.data()),
-        switches_(plant.switches.data()),
-        to_switch_(plant.cables.size()),
-        due_(plant.ports.size(), 0),
-        frame_((plant.transport.mtu + plant.transport.packet_overhead).count()),
-        window_unit_(plant.transport.window_rule == WindowRule::kFits
-                         ? frame_
-                         : plant.transport.mtu.count()),
-        window_room_(plant.transport.window_rule == WindowRule::kFits ? frame_ : 1),
-        acks_with_data_(plant.transport.acks_with_data),
-        packet_overhead_(plant.transport.packet_overhead.count()),
-        message_overhead_(plant.transport.sockets ? 0 : plant.transport.message_overhead.ps()),
-        reconsider_(plant.transport.policy.reconsider.ps()),
-        loss_distance_(plant.transport.loss_distance.value_or(
-            plant.forwarding == Forwarding::kSource || plant.flowlet_gap != 0 ? 1 : kNoIndex)),
-        any_order_(plant.transport.recovery == LossRecovery::kSelectiveRepeat),
-        gaps_tell_(any_order_ && plant.can_lose && loss_distance_ != kNoIndex),
-        faulty_(plant.faults != nullptr),
-        unobserved_(plant.switches_model.frame_loss > 0 || plant.transport.policy.needs_telemetry ||
-                            faulty_
-                        ? -1
-                        : plant.LeastMarkedQueue()),
-        source_routed_(plant.forwarding == Forwarding::kSource),
-        paths_stay_(source_routed_ && !faulty_),
-        guided_(plant.groups != nullptr || plant.channels > 1),
-        grades_(plant.routing.style == AdaptiveStyle::kEthernet),
-        flowlet_gap_(plant.flowlet_gap),
-        large_(plant.large()),
-        lossy_(plant.switches_model.loss_control == LossControl::kLossy),
-        credits_(!plant.lanes.empty()),
-        gated_(credits_ || !plant.buses.empty()),
-        cut_through_(plant.switches_model.cut_through),
-        catch_up_(!credits_ && !cut_through_),
-        reserved_(static_cast<std::uint32_t>(plant.switches_model.pause.reserved.count())),
-        queue_limit_(plant.switches_model.queue > Bytes() ? plant.switches_model.queue.count()
-                                                          : INT64_MAX),
-        egress_alpha_(plant.switches_model.egress_alpha),
-        alpha_(static_cast<std::int64_t>(plant.switches_model.pause.alpha * kAlphaOne)),
-        classes_(plant.switches_model.classes),
-        control_(plant.control_class()) {
-    for (std::size_t i = 0; i < to_switch_.size(); ++i) to_switch_[i] = plant.cables[i].to_switch;
-    outs_.fill(kNoIndex);
-    if (plant.transport.policy.needs_telemetry) telemetry_.resize(1024);
-    if (const auto& sockets = plant.transport.sockets) {
-      const Bytes mtu = plant.transport.mtu;
-      unit_ = static_cast<std::uint32_t>(UnitOf(*sockets, mtu).count() / mtu.count());
-      window_ = static_cast<std::uint32_t>(sockets->window.count() / mtu.count());
-    }
-  }
+  Shard(Plant& plant, PacketApplication& application, Time bucket, Time horizon);
 
   // Has OnPost(entity) called at `time`. REQUIRES: time >= now().
   void PostAt(std::uint32_t entity, Time time) {
