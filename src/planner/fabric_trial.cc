@@ -51,8 +51,8 @@ class Trial {
     if (!result) return std::nullopt;
     const CollectiveRow& row = result->rows.back();
     return TrialTime{
-        row.time,
-        fmt::format("{}: {}, {}", ToString(engine), row.algorithm, ToString(row.protocol)), false};
+        .time = row.time,
+        .how = fmt::format("{}: {}, {}", ToString(engine), row.algorithm, ToString(row.protocol))};
   }
 
   std::optional<TrialTime> Step() {
@@ -62,7 +62,7 @@ class Trial {
     scenario.cluster.routing = trial_.routing;
     const auto result = Finish(scenario, scenario.name);
     if (!result) return std::nullopt;
-    return TrialTime{result->time, result->engine, false};
+    return TrialTime{.time = result->time, .how = result->engine};
   }
 
   std::optional<RunResult> Finish(const Scenario& scenario, const std::string& what) {
@@ -88,10 +88,11 @@ class Trial {
       return std::nullopt;
     }
     std::string how = "link load";
-    if (load->rounds < load->all_rounds) {
+    const bool sampled = load->rounds < load->all_rounds;
+    if (sampled) {
       how += fmt::format(", {} of {} rounds", load->rounds, load->all_rounds);
     }
-    return TrialTime{load->time, how, true};
+    return TrialTime{.time = load->time, .how = how, .bound = !sampled, .sampled = sampled};
   }
 
   FabricTrial& trial_;

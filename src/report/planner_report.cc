@@ -24,7 +24,8 @@ std::string BisectionOf(const FabricTrial& trial) {
 }
 
 std::string TimeOf(const std::optional<TrialTime>& time) {
-  return time ? (time->bound ? ">= " : "") + Humanize(time->time) : "-";
+  if (!time) return "-";
+  return (time->bound ? ">= " : time->sampled ? "~ " : "") + Humanize(time->time);
 }
 
 std::string MoneyOr(const std::optional<double>& amount, const std::string& currency) {
@@ -36,6 +37,7 @@ void WriteTime(JsonWriter& json, const std::string& key, const std::optional<Tri
     json.Field(key + "_s", time->time);
     json.Field(key + "_how", time->how);
     json.Field(key + "_is_bound", time->bound);
+    json.Field(key + "_is_estimate", time->sampled);
   } else {
     json.NullField(key + "_s");
     json.NullField(key + "_how");

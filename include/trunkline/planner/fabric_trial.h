@@ -27,7 +27,8 @@ struct TrialOptions {
 struct TrialTime {
   Time time;
   std::string how;
-  bool bound = false;  // no run takes less
+  bool bound = false;    // no run takes less
+  bool sampled = false;  // an estimate of that bound, from some of the routes
 };
 
 struct FabricTrial {
