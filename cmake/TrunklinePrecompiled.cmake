@@ -41,6 +41,7 @@ function(trunkline_precompiled target kind)
   trunkline_kind_options(${target} ${kind})
   if(TRUNKLINE_WITH_PCH)
     target_precompile_headers(${target} REUSE_FROM trunkline_precompiled_${kind})
+    target_link_libraries(${target} PRIVATE fmt::fmt)  # defines how its headers were compiled
     # GCC 12 forgets that what it inlines from a precompiled header is the library's, and reports
     # impossible lengths in std::string; programs without precompiled headers keep these warnings.
     target_compile_options(${target} PRIVATE
