@@ -25,6 +25,36 @@ bool HasCable(const Fabric& fabric, DeviceId device) {
   return std::ranges::any_of(fabric.out(device), [&](LinkId l) { return IsCable(fabric, l); });
 }
 
+// What cables join: the part of each device (kNone: it has no cable) and the ends of each part.
+struct Parts {
+  std::vector<std::uint32_t> of;
+  std::vector<std::uint64_t> ends;
+};
+
+Parts FindParts(const Fabric& fabric, const std::vector<bool>& failed) {
+  Parts parts{.of = std::vector<std::uint32_t>(fabric.device_count(), kNone), .ends = {}};
+  std::vector<DeviceId> queue;
+  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+    if (parts.of[i] != kNone || !HasCable(fabric, DeviceId(i))) continue;
+    const auto number = static_cast<std::uint32_t>(parts.ends.size());
+    parts.ends.push_back(0);
+    parts.of[i] = number;
+    queue.assign(1, DeviceId(i));
+    while (!queue.empty()) {
+      const DeviceId at = queue.back();
+      queue.pop_back();
+      parts.ends[number] += IsEnd(fabric.device(at)) ? 1U : 0U;
+      for (LinkId link : fabric.out(at)) {
+        const std::size_t to = Index(fabric.link(link).to);
+        if (!IsCable(fabric, link) || failed[Index(link)] || parts.of[to] != kNone) continue;
+        parts.of[to] = number;
+        queue.push_back(DeviceId(to));
+      }
+    }
+  }
+  return parts;
+}
+
 // By kind, NICs and nodes lost.
 using Points = std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, SinglePoint>;
 
@@ -284,37 +314,23 @@ CableName NameOfCable(const Fabric& fabric, LinkId cable) {
 }
 
 LostEnds FindLostEnds(const Fabric& fabric, const std::vector<bool>& failed) {
-  std::vector<std::uint32_t> part(fabric.device_count(), kNone);
-  std::vector<std::uint64_t> ends_of_part;
-  std::vector<DeviceId> queue;
+  const Parts before = FindParts(fabric, std::vector<bool>(fabric.link_count(), false));
+  const Parts after = FindParts(fabric, failed);
+  // Of each part that there was, the part with the most ends that is left of it.
+  std::vector<std::uint32_t> largest(before.ends.size(), kNone);
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
-    if (part[i] != kNone || !HasCable(fabric, DeviceId(i))) continue;
-    const auto number = static_cast<std::uint32_t>(ends_of_part.size());
-    ends_of_part.push_back(0);
-    part[i] = number;
-    queue.assign(1, DeviceId(i));
-    while (!queue.empty()) {
-      const DeviceId at = queue.back();
-      queue.pop_back();
-      ends_of_part[number] += IsEnd(fabric.device(at)) ? 1U : 0U;
-      for (LinkId link : fabric.out(at)) {
-        const std::size_t to = Index(fabric.link(link).to);
-        if (!IsCable(fabric, link) || failed[Index(link)] || part[to] != kNone) continue;
-        part[to] = number;
-        queue.push_back(DeviceId(to));
-      }
-    }
+    if (after.of[i] == kNone) continue;
+    std::uint32_t& best = largest[before.of[i]];
+    if (best == kNone || after.ends[after.of[i]] > after.ends[best]) best = after.of[i];
   }
-  const auto largest =
-      static_cast<std::uint32_t>(std::ranges::max_element(ends_of_part) - ends_of_part.begin());
   LostEnds lost;
   std::vector<bool> attached(fabric.node_count(), false);
   std::vector<bool> kept(fabric.node_count(), false);
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const Device& device = fabric.device(DeviceId(i));
-    if (!IsEnd(device) || part[i] == kNone) continue;
+    if (!IsEnd(device) || after.of[i] == kNone) continue;
     attached[device.node] = true;
-    if (part[i] == largest) {
+    if (after.of[i] == largest[before.of[i]]) {
       kept[device.node] = true;
     } else {
       ++lost.nics;

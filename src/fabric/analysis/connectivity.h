@@ -16,10 +16,11 @@ struct CableName {
 };
 [[nodiscard]] CableName NameOfCable(const Fabric& fabric, LinkId cable);
 
-// Which attached NICs (or hosts) reach the others: those outside the largest joined set are lost.
+// Attached NICs (or hosts) that no longer reach the most of those which they reached: all but the
+// largest set left of each set that was joined. What was apart before is not lost.
 struct LostEnds {
   std::uint64_t nics = 0;
-  std::uint64_t nodes = 0;  // none of whose NICs is in the largest set
+  std::uint64_t nodes = 0;  // all of whose NICs are lost
 };
 // `failed`: by link. A device all of whose network cables fail is gone; its own NIC counts as lost.
 [[nodiscard]] LostEnds FindLostEnds(const Fabric& fabric, const std::vector<bool>& failed);

@@ -119,7 +119,8 @@ TEST(SinglePoints, LoseWhatTheRestCannotReach) {
       ASSERT_TRUE(cut.has_value()) << Format(cut.error().front());
       const Fabric& fabric = *cut;
       const std::vector<bool> none(fabric.link_count(), false);
-      if (FindLostEnds(fabric, none).nics > 0) continue;  // in parts already
+      EXPECT_EQ(FindLostEnds(fabric, none).nics, 0U) << spec;  // whatever is in parts already
+      const bool whole = CountHops(fabric).unreachable == 0;
       for (const SinglePoint& point : FindSinglePoints(fabric)) {
         const auto device = fabric.Find(point.example);
         if (device.empty() || fabric.device(device[0]).kind != DeviceKind::kSwitch) continue;
@@ -130,11 +131,24 @@ TEST(SinglePoints, LoseWhatTheRestCannotReach) {
         const LostEnds lost = FindLostEnds(fabric, failed);
         EXPECT_EQ(point.nics_lost, lost.nics) << spec << " seed " << seed << " " << point.example;
         // Of parts as large as each other either may be called the rest.
-        if (2 * lost.nics >= CountParts(fabric).nics) continue;
+        if (!whole || 2 * lost.nics >= CountParts(fabric).nics) continue;
         EXPECT_EQ(point.nodes_lost, lost.nodes) << spec << " seed " << seed << " " << point.example;
       }
     }
   }
+}
+
+TEST(Failures, LoseNothingThatWasApartBefore) {
+  // Eight planes of one leaf and eight NICs each: a leaf joins its NICs, one of which is the rest.
+  const WeakPoints weak = FindWeakPoints(Build("rail-only:node=dgx-h100,nodes=8,radix=64"));
+  const FailureCost* leaf = FailureOf(weak, "leaf");
+  ASSERT_NE(leaf, nullptr);
+  EXPECT_EQ(leaf->nics_lost, 7U);
+  EXPECT_EQ(leaf->nodes_lost, 0U);
+  const FailureCost* cable = FailureOf(weak, "nic to leaf cable");
+  ASSERT_NE(cable, nullptr);
+  EXPECT_EQ(cable->nics_lost, 1U);
+  EXPECT_EQ(cable->nodes_lost, 0U);
 }
 
 TEST(SinglePoints, OfATreeCutOffWholePods) {
