@@ -49,8 +49,9 @@ int FabricCheckVerb(const FabricCommand& command, std::span<const std::string> w
     expected = *std::move(loaded);
   }
   const Fabric& fabric = subject->built->fabric;
-  const FabricCheck check =
-      CheckFabric(fabric, subject->port_of_link, expected ? &expected->built->fabric : nullptr);
+  const FabricCheck check = expected ? CheckFabric(fabric, subject->port_of_link,
+                                                   &expected->built->fabric, expected->port_of_link)
+                                     : CheckFabric(fabric, subject->port_of_link, nullptr);
   std::optional<CheckCost> cost;
   if (!check.switches.empty() && fabric.endpoints().size() <= kMostTimedRanks) {
     auto timed = TimeBoth(*subject, check, command, stop);

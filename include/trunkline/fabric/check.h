@@ -14,13 +14,17 @@ namespace trunkline {
 // One thing that is not as expected, in the names of the fabric found.
 struct FabricFinding {
   enum class Kind : std::uint8_t {
-    kMissingDevice,  // `from` is its name in what was expected
+    // `from` is its name in what was expected; `to`, of a NIC, its leaf there, and `ports` the
+    // ports
+    // of that, where the file numbers them.
+    kMissingDevice,
     kExtraDevice,
     // Between `from`, a device or a server, and `to`: `found` where `expected` should be.
     kMissingCables,
     kExtraCables,
-    kMiscabled,  // a cable from `from` leads to `to`, and should to `instead`
-    kSlowCable,  // found_rate in place of expected_rate
+    kMiscabled,       // a cable from `from` leads to `to`, and should to `instead`
+    kSlowCable,       // found_rate in place of expected_rate
+    kMissingUplinks,  // a switch, `from`, has none, where its likes have `expected`
     kWrongRail,  // `from`, a NIC, is on the leaf `to` of another rail, and should be on `instead`
   };
 
@@ -72,9 +76,10 @@ struct FabricCheck {
 
 // Compares with `expected` after matching both up to names; null: with the regularity of the fabric
 // itself, where every switch of a group of equals should be cabled as most of them are.
-// `port_of_link` is ImportedFabric's, or empty.
+// `port_of_link` and `expected_ports` are ImportedFabric's of each, or empty.
 [[nodiscard]] FabricCheck CheckFabric(const Fabric& found,
                                       std::span<const std::uint32_t> port_of_link,
-                                      const Fabric* expected);
+                                      const Fabric* expected,
+                                      std::span<const std::uint32_t> expected_ports = {});
 
 }  // namespace trunkline

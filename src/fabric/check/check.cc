@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -19,6 +21,9 @@ namespace trunkline {
 namespace {
 
 using Kind = FabricFinding::Kind;
+
+// What the names of devices begin with that only the expected fabric has.
+constexpr std::string_view kExpected = "expected ";
 
 class Checker {
  public:
@@ -34,6 +39,7 @@ class Checker {
     check_.findings.insert(check_.findings.end(), extra_.begin(), extra_.end());
     CompareRates();
     check_.rail = CheckRails(found_, check_.findings);
+    DropRepeated();
     FindShortSwitches();
     check_.mended = Mend();
     return std::move(check_);
@@ -157,6 +163,17 @@ class Checker {
       }
       check_.findings.push_back(std::move(wrong));
     }
+  }
+
+  // A cable that is on the wrong rail is mis-cabled too, and named once.
+  void DropRepeated() {
+    std::set<std::pair<std::string, std::string>> rails;
+    for (const FabricFinding& finding : check_.findings) {
+      if (finding.kind == Kind::kWrongRail) rails.emplace(finding.to, finding.instead);
+    }
+    std::erase_if(check_.findings, [&](const FabricFinding& finding) {
+      return finding.kind == Kind::kMiscabled && rails.contains({finding.to, finding.instead});
+    });
   }
 
   void CompareRates() {
@@ -302,6 +319,29 @@ std::string PortsText(const FabricFinding& finding) {
                      fmt::join(finding.ports, ", "));
 }
 
+// Says of each NIC that is missing which leaf and ports it had in what was expected; of one with
+// cables to several leaves, the first.
+void NameLeaves(const Fabric& expected, std::span<const std::uint32_t> ports,
+                std::vector<FabricFinding>& of_servers) {
+  std::unordered_map<std::string, DeviceId> ends;
+  for (std::size_t i = 0; i < expected.device_count(); ++i) {
+    if (expected.device(DeviceId(i)).kind != DeviceKind::kSwitch) {
+      ends.emplace(std::string(kExpected) + expected.name(DeviceId(i)), DeviceId(i));
+    }
+  }
+  for (FabricFinding& finding : of_servers) {
+    const auto end = ends.find(finding.from);
+    if (finding.kind != Kind::kMissingDevice || end == ends.end()) continue;
+    for (LinkId link : expected.out(end->second)) {
+      if (expected.link(link).kind != LinkKind::kNetwork) continue;
+      const std::string leaf = expected.name(expected.link(link).to);
+      if (finding.to.empty()) finding.to = leaf;
+      const std::uint32_t port = ports.empty() ? 0 : ports[Index(expected.reverse(link))];
+      if (finding.to == leaf && port > 0) finding.ports.push_back(port);
+    }
+  }
+}
+
 }  // namespace
 
 DevicePair PairOf(const Fabric& fabric, DeviceId a, DeviceId b) {
@@ -334,6 +374,8 @@ const char* ToString(FabricFinding::Kind kind) {
       return "mis-cabled";
     case Kind::kSlowCable:
       return "slow-cable";
+    case Kind::kMissingUplinks:
+      return "missing-uplinks";
     case Kind::kWrongRail:
       return "wrong-rail";
   }
@@ -343,7 +385,8 @@ const char* ToString(FabricFinding::Kind kind) {
 std::string Describe(const FabricFinding& f) {
   switch (f.kind) {
     case Kind::kMissingDevice:
-      return fmt::format("{} is missing", f.from);
+      return fmt::format("{} is missing{}{}", f.from, f.to.empty() ? "" : " on " + f.to,
+                         PortsText(f));
     case Kind::kExtraDevice:
       return fmt::format("{} is not expected", f.from);
     case Kind::kMissingCables:
@@ -358,6 +401,8 @@ std::string Describe(const FabricFinding& f) {
     case Kind::kSlowCable:
       return fmt::format("the cable of {}{} to {} runs at {}, not {}", f.from, PortsText(f), f.to,
                          ToString(f.found_rate), ToString(f.expected_rate));
+    case Kind::kMissingUplinks:
+      return fmt::format("{} has no cable upwards, where its likes have {}", f.from, f.expected);
     case Kind::kWrongRail:
       return fmt::format("{}, of rail {}, is on {} of rail {}, not on {}", f.from, f.expected, f.to,
                          f.found, f.instead);
@@ -366,11 +411,14 @@ std::string Describe(const FabricFinding& f) {
 }
 
 FabricCheck CheckFabric(const Fabric& found, std::span<const std::uint32_t> port_of_link,
-                        const Fabric* expected) {
+                        const Fabric* expected, std::span<const std::uint32_t> expected_ports) {
   TL_CHECK(port_of_link.empty() || port_of_link.size() == found.link_count(), port_of_link.size());
-  return Checker(found, port_of_link,
-                 expected == nullptr ? WantRegularity(found) : WantAs(found, *expected))
-      .Check();
+  if (expected == nullptr) return Checker(found, port_of_link, WantRegularity(found)).Check();
+  TL_CHECK(expected_ports.empty() || expected_ports.size() == expected->link_count(),
+           expected_ports.size());
+  WantedFabric wanted = WantAs(found, *expected);
+  NameLeaves(*expected, expected_ports, wanted.of_servers);
+  return Checker(found, port_of_link, std::move(wanted)).Check();
 }
 
 }  // namespace trunkline

@@ -222,7 +222,7 @@ TEST(CheckFabric, AServerThatLacksANicIsNamedBesideLikeOnes) {
   const Fabric expected = Build("rail-optimized:node=dgx-h100,nodes=16,radix=32");
   // By its own name where both fabrics use the same names, …
   EXPECT_EQ(All(CheckFabric(WithoutNics({"nic:5/3"}, false), {}, &expected)),
-            "expected nic:5/3 is missing\n");
+            "expected nic:5/3 is missing on leaf-3\n");
   // … else by that of its server and the leaf.
   EXPECT_EQ(All(CheckFabric(WithoutNics({"nic:5/3"}, true), {}, &expected)),
             "dgx-f misses 1 of 1 cables to leaf-3\n");

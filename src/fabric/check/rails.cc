@@ -157,16 +157,16 @@ class Rails {
   [[nodiscard]] DeviceId HomeOf(const Nic& stray) const {
     std::set<DeviceId> leaves;
     for (const Nic* nic : nics_of_node_.at(stray.node)) leaves.insert(nic->leaf);
-    std::set<std::uint32_t> companions;
+    std::map<std::uint32_t, std::size_t> companions;  // by the leaves that they share
     for (DeviceId leaf : leaves) {
-      for (const Nic* nic : nics_of_leaf_.at(leaf)) companions.insert(nic->node);
+      for (const Nic* nic : nics_of_leaf_.at(leaf)) ++companions[nic->node];
     }
     companions.erase(stray.node);
     std::map<DeviceId, std::size_t> votes;
-    for (const std::uint32_t node : companions) {
+    for (const auto& [node, shared] : companions) {
       for (const Nic* nic : nics_of_node_.at(node)) {
         const auto rail = rail_of_leaf_.find(nic->leaf);
-        if (rail != rail_of_leaf_.end() && rail->second == stray.rail) ++votes[nic->leaf];
+        if (rail != rail_of_leaf_.end() && rail->second == stray.rail) votes[nic->leaf] += shared;
       }
     }
     if (votes.empty()) return stray.leaf;

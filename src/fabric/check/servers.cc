@@ -73,31 +73,94 @@ std::vector<Peers> GroupServers(const std::vector<Server>& servers) {
   return groups;
 }
 
-void FindShort(const Fabric& fabric, const Peers& peers, std::vector<FabricFinding>& findings) {
-  const auto nearly_all = [&](std::size_t count) {
-    return static_cast<double>(count) >= kNearlyAll * static_cast<double>(peers.size());
-  };
-  std::map<std::size_t, std::size_t> totals;
-  std::map<DeviceId, std::map<std::size_t, std::size_t>> counts;  // of cables, by leaf
-  for (const Server* server : peers) {
-    ++totals[server->total()];
-    for (const auto& [leaf, count] : server->cables) ++counts[leaf][count];
+// Of equal servers: what nearly all have on each leaf where any has a cable.
+class Plan {
+ public:
+  explicit Plan(const Peers& peers) : peers_(peers.size()) {
+    std::map<std::size_t, std::size_t> totals;
+    for (const Server* server : peers) {
+      ++totals[server->total()];
+      for (const auto& [leaf, count] : server->cables) ++counts_[leaf][count];
+    }
+    total_ = Mode(totals);
+    holds_ = NearlyAll(totals[total_]);
   }
-  const std::size_t usual_total = Mode(totals);
-  if (!nearly_all(totals[usual_total])) return;
+
+  [[nodiscard]] bool holds() const { return holds_; }
+  [[nodiscard]] std::size_t total() const { return total_; }
+  // The leaves where the server has less, or more, than nearly all, as often as it does.
+  [[nodiscard]] std::vector<DeviceId> Lacks(const Server& server) const {
+    std::vector<DeviceId> leaves;
+    for (const auto& [leaf, counts] : counts_) {
+      const auto mine = server.cables.find(leaf);
+      const std::size_t found = mine == server.cables.end() ? 0 : mine->second;
+      for (std::size_t i = found; i < Usual(leaf); ++i) leaves.push_back(leaf);
+    }
+    return leaves;
+  }
+  [[nodiscard]] std::vector<DeviceId> Exceeds(const Server& server) const {
+    std::vector<DeviceId> leaves;
+    for (const auto& [leaf, found] : server.cables) {
+      for (std::size_t i = Usual(leaf); i < found; ++i) leaves.push_back(leaf);
+    }
+    return leaves;
+  }
+  [[nodiscard]] std::size_t Usual(DeviceId leaf) const {
+    const auto& counts = counts_.at(leaf);
+    const std::size_t usual = Mode(counts);
+    return NearlyAll(counts.at(usual)) ? usual : 0;
+  }
+
+ private:
+  [[nodiscard]] bool NearlyAll(std::size_t count) const {
+    return static_cast<double>(count) >= kNearlyAll * static_cast<double>(peers_);
+  }
+
+  std::size_t peers_;
+  std::map<DeviceId, std::map<std::size_t, std::size_t>> counts_;  // servers, by leaf and cables
+  std::size_t total_ = 0;
+  bool holds_ = false;
+};
+
+// The last end of a server with a cable to a leaf.
+DeviceId EndOn(const Fabric& fabric, std::uint32_t node, DeviceId leaf) {
+  DeviceId end{};
+  for (LinkId down : fabric.out(leaf)) {
+    const DeviceId to = fabric.link(down).to;
+    if (fabric.device(to).node == node) end = std::max(end, to);
+  }
+  return end;
+}
+
+void FindOdd(const Fabric& fabric, const Peers& peers, std::vector<FabricFinding>& findings) {
+  const Plan plan(peers);
+  if (!plan.holds()) return;
   for (const Server* server : peers) {
-    // As many cables on other leaves: mis-cabled, if anything. At most half of them: another kind.
-    if (server->total() >= usual_total || 2 * server->total() <= usual_total) continue;
-    for (const auto& [leaf, of_leaf] : counts) {
-      const std::size_t usual = Mode(of_leaf);
-      const auto mine = server->cables.find(leaf);
-      const std::size_t found = mine == server->cables.end() ? 0 : mine->second;
-      if (found >= usual || !nearly_all(of_leaf.at(usual))) continue;
-      findings.push_back({.kind = FabricFinding::Kind::kMissingCables,
-                          .from = ServerName(fabric, server->end),
-                          .to = fabric.name(leaf),
-                          .found = static_cast<std::uint32_t>(found),
-                          .expected = static_cast<std::uint32_t>(usual)});
+    // At most half of the cables: another kind.
+    if (2 * server->total() <= plan.total()) continue;
+    const std::vector<DeviceId> lacks = plan.Lacks(*server);
+    const std::vector<DeviceId> exceeds = plan.Exceeds(*server);
+    if (server->total() == plan.total() && lacks.size() == exceeds.size()) {
+      for (std::size_t i = 0; i < lacks.size(); ++i) {
+        const DeviceId end = EndOn(fabric, fabric.device(server->end).node, exceeds[i]);
+        findings.push_back({.kind = FabricFinding::Kind::kMiscabled,
+                            .from = fabric.name(end),
+                            .to = fabric.name(exceeds[i]),
+                            .instead = fabric.name(lacks[i]),
+                            .found = 1,
+                            .expected = 1});
+      }
+    } else if (server->total() < plan.total()) {
+      const std::set<DeviceId> leaves(lacks.begin(), lacks.end());
+      for (DeviceId leaf : leaves) {
+        const auto mine = server->cables.find(leaf);
+        findings.push_back(
+            {.kind = FabricFinding::Kind::kMissingCables,
+             .from = ServerName(fabric, server->end),
+             .to = fabric.name(leaf),
+             .found = static_cast<std::uint32_t>(mine == server->cables.end() ? 0 : mine->second),
+             .expected = static_cast<std::uint32_t>(plan.Usual(leaf))});
+      }
     }
   }
 }
@@ -108,15 +171,17 @@ std::string ServerName(const Fabric& fabric, DeviceId end) {
   const std::string name = fabric.name(end);
   const std::size_t slash = name.rfind('/');
   if (slash == std::string::npos) return name;
+  // Of a file it is the name that counts, not the place of the server among those that it has.
   constexpr std::string_view kNumbered = "nic:";
-  return name.starts_with(kNumbered) ? fmt::format("node-{}", fabric.device(end).node)
-                                     : name.substr(0, slash);
+  return name.starts_with(kNumbered)
+             ? "node-" + name.substr(kNumbered.size(), slash - kNumbered.size())
+             : name.substr(0, slash);
 }
 
-std::vector<FabricFinding> FindShortServers(const Fabric& fabric) {
+std::vector<FabricFinding> FindOddServers(const Fabric& fabric) {
   std::vector<FabricFinding> findings;
   const std::vector<Server> servers = ServersOf(fabric);
-  for (const Peers& peers : GroupServers(servers)) FindShort(fabric, peers, findings);
+  for (const Peers& peers : GroupServers(servers)) FindOdd(fabric, peers, findings);
   return findings;
 }
 

@@ -10,7 +10,8 @@ namespace trunkline {
 // What people call the server of an end: "node-5" of "node-5/mlx5_3" and of "nic:5/3".
 [[nodiscard]] std::string ServerName(const Fabric& fabric, DeviceId end);
 
-// Servers that lack a cable to a leaf where nearly all servers on the same leaves have one.
-[[nodiscard]] std::vector<FabricFinding> FindShortServers(const Fabric& fabric);
+// Servers that lack a cable to a leaf where nearly all servers on the same leaves have one: it is
+// missing, or leads to a leaf where the others have none.
+[[nodiscard]] std::vector<FabricFinding> FindOddServers(const Fabric& fabric);
 
 }  // namespace trunkline

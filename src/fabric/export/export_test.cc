@@ -155,6 +155,19 @@ TEST(Htsim, TheCablesOfADragonflyAreThoseOfItsGenerator) {
   EXPECT_TRUE(CheckRouting(fabric, RoutingPolicy::kUgalL).empty());
 }
 
+TEST(ExportFabric, NamesAndHostsOfAFileThatLacksAServerAreKept) {
+  const std::string whole = *ExportFabric(Build("rail-only:node=dgx-h100,nodes=3").fabric, "csv");
+  std::istringstream lines(whole);
+  std::string lacking;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(",node-0,") == std::string::npos) lacking += line + "\n";
+  }
+  const auto again = ExportFabric(Import(lacking).built.fabric, "csv");
+  ASSERT_TRUE(again);
+  EXPECT_THAT(*again, HasSubstr("nic:1/0,1,nic,node-1,"));
+  EXPECT_THAT(*again, HasSubstr("nic:2/7,1,nic,node-2,"));
+}
+
 TEST(ExportFabric, GraphsNameEveryDeviceAndCable) {
   const Fabric fabric = Build("clos:nodes=8,radix=8").fabric;
   const auto count = [](const std::string& text, const std::string& what) {

@@ -1,23 +1,10 @@
-#include <fmt/format.h>
-
 #include <utility>
 #include <vector>
 
+#include "fabric/check/servers.h"
 #include "fabric/export/writer.h"
 
 namespace trunkline {
-namespace {
-
-// The server in the name of an end: "node-7" of "node-7/mlx5_0", and of the unnamed nic:7/0.
-std::string HostOf(const Fabric& fabric, DeviceId id, const std::string& name) {
-  const Device& device = fabric.device(id);
-  if (device.kind == DeviceKind::kNic && name.starts_with("nic:")) {
-    return fmt::format("node-{}", device.node);
-  }
-  return name.substr(0, name.rfind('/'));
-}
-
-}  // namespace
 
 CableList ListCables(const Fabric& fabric) {
   CableList list;
@@ -38,7 +25,7 @@ CableList ListCables(const Fabric& fabric) {
     if (is_switch) {
       listed.latency = device.latency;
     } else {
-      listed.host = HostOf(fabric, id, listed.name);
+      listed.host = ServerName(fabric, id);
     }
     list.devices.push_back(std::move(listed));
   }

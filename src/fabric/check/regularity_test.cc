@@ -1,0 +1,157 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "fabric/builders/testing.h"
+#include "fabric/import/testing.h"
+#include "trunkline/fabric/check.h"
+
+// What a fabric's own regularity, or another fabric, says of switches that are cut off and of NICs
+// whose cables are missing or elsewhere.
+namespace trunkline {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Kind = FabricFinding::Kind;
+
+std::vector<std::string> Lines(const FabricCheck& check) {
+  std::vector<std::string> lines;
+  for (const FabricFinding& finding : check.findings) lines.push_back(Describe(finding));
+  return lines;
+}
+
+// The fabric without the network cables that `drop` takes.
+Fabric Without(const Fabric& fabric, const std::function<bool(const Link&)>& drop) {
+  FabricBuilder builder;
+  builder.CopyDevices(fabric);
+  for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
+    const Link& link = fabric.link(LinkId(i));
+    if (link.kind == LinkKind::kNetwork && drop(link)) continue;
+    builder.AddCable(link.from, link.to, link.rate, link.latency, link.kind);
+  }
+  return std::move(builder).Build();
+}
+
+Fabric WithoutUplinksOf(const Fabric& fabric, const std::string& name) {
+  const DeviceId cut = fabric.Find(name)[0];
+  return Without(fabric, [&](const Link& link) {
+    return link.from == cut && fabric.device(link.to).tier > fabric.device(cut).tier;
+  });
+}
+
+// The fabric where two NICs have each other's cables.
+Fabric Exchanged(const Fabric& fabric, const std::string& a, const std::string& b) {
+  const DeviceId one = fabric.Find(a)[0];
+  const DeviceId two = fabric.Find(b)[0];
+  FabricBuilder builder;
+  builder.CopyDevices(fabric);
+  for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
+    const Link& link = fabric.link(LinkId(i));
+    DeviceId from = link.from;
+    if (link.kind == LinkKind::kNetwork && (from == one || from == two)) {
+      from = from == one ? two : one;
+    }
+    builder.AddCable(from, link.to, link.rate, link.latency, link.kind);
+  }
+  return std::move(builder).Build();
+}
+
+TEST(Regularity, ALeafWithoutUplinksLacksThoseOfTheOthers) {
+  // Two units of 8 leaves below 8 spines, with 4 cables to each.
+  const Fabric fabric = Build("rail-optimized:node=dgx-h100,nodes=64").fabric;
+  const FabricCheck check = CheckFabric(WithoutUplinksOf(fabric, "leaf-3"), {}, nullptr);
+  ASSERT_EQ(check.findings.size(), 8U);
+  EXPECT_EQ(Describe(check.findings[0]), "leaf-3 misses 4 of 4 cables to spine-0");
+  ASSERT_EQ(check.switches.size(), 1U);
+  EXPECT_EQ(check.switches[0].cables_up, 0U);
+  EXPECT_EQ(check.switches[0].cables_up_expected, 32U);
+  EXPECT_EQ(check.mended.link_count(), fabric.link_count());
+}
+
+TEST(Regularity, ALeafOfAPodWithoutUplinksIsOfThePodThatLacksOne) {
+  const Fabric fabric = Build("fat-tree:k=8").fabric;  // pods of 4 leaves and 4 spines
+  EXPECT_THAT(Lines(CheckFabric(WithoutUplinksOf(fabric, "leaf-5"), {}, nullptr)),
+              ElementsAre("leaf-5 misses 1 of 1 cables to spine-4",
+                          "leaf-5 misses 1 of 1 cables to spine-5",
+                          "leaf-5 misses 1 of 1 cables to spine-6",
+                          "leaf-5 misses 1 of 1 cables to spine-7"));
+}
+
+TEST(Regularity, OfSwitchesWithoutUplinksInSeveralPodsTheNumberIsKnown) {
+  const Fabric fabric = Build("fat-tree:k=8").fabric;
+  const Fabric cut = WithoutUplinksOf(WithoutUplinksOf(fabric, "leaf-5"), "leaf-9");
+  EXPECT_THAT(Lines(CheckFabric(cut, {}, nullptr)),
+              ElementsAre("leaf-5 has no cable upwards, where its likes have 4",
+                          "leaf-9 has no cable upwards, where its likes have 4"));
+}
+
+TEST(Regularity, ASpineWithoutCoresIsNamedToo) {
+  const Fabric fabric = Build("fat-tree:k=8").fabric;
+  const FabricCheck check = CheckFabric(WithoutUplinksOf(fabric, "spine-6"), {}, nullptr);
+  ASSERT_FALSE(check.findings.empty());
+  for (const FabricFinding& finding : check.findings) EXPECT_EQ(finding.from, "spine-6");
+}
+
+TEST(Regularity, NamesNothingInWholeFabricsOfEveryKind) {
+  for (const char* node : {"host", "dgx-h100", "hgx-pcie"}) {
+    for (const std::string& spec : SampleSpecs(node)) {
+      EXPECT_THAT(Lines(CheckFabric(Build(spec).fabric, {}, nullptr)), IsEmpty()) << spec;
+    }
+  }
+}
+
+TEST(Regularity, ANicOfTheRightRailInTheWrongUnitIsMiscabled) {
+  const Fabric fabric = Build("rail-optimized:node=dgx-h100,nodes=64").fabric;  // units of 32
+  EXPECT_THAT(Lines(CheckFabric(Exchanged(fabric, "nic:1/2", "nic:40/2"), {}, nullptr)),
+              ElementsAre("the cable of nic:1/2 leads to leaf-10, not leaf-2",
+                          "the cable of nic:40/2 leads to leaf-2, not leaf-10"));
+}
+
+TEST(Regularity, ANicOnTheWrongRailInTheWrongUnitIsNamedOnce) {
+  const Fabric fabric = Build("rail-optimized:node=dgx-h100,nodes=64").fabric;
+  EXPECT_THAT(Lines(CheckFabric(Exchanged(fabric, "nic:1/2", "nic:40/3"), {}, nullptr)),
+              ElementsAre("nic:1/2, of rail 2, is on leaf-11 of rail 3, not on leaf-2",
+                          "nic:40/3, of rail 3, is on leaf-2 of rail 2, not on leaf-11"));
+}
+
+// Cables of four servers of two NICs each, without those that begin with `without`.
+std::string FourServers(const std::string& without) {
+  std::string text = "from,from_kind,from_host,to,to_port,to_kind\n";
+  for (int node = 0; node < 4; ++node) {
+    const std::string number = std::to_string(node);
+    for (const char* rail : {"0", "1"}) {
+      const std::string nic = "nic:" + number + "/" + rail;
+      if (nic.starts_with(without)) continue;
+      text += nic + ",nic,node-" + number + ",leaf-" + rail + "," + std::to_string(node + 1) +
+              ",switch\n";
+    }
+  }
+  return text;
+}
+
+TEST(Expected, AServerThatAFileLacksIsNamedAsTheFileDoes) {
+  const ImportedFabric whole = Import(FourServers("none"));
+  const ImportedFabric lacking = Import(FourServers("nic:1/"));
+  EXPECT_THAT(Lines(CheckFabric(lacking.built.fabric, lacking.port_of_link, &whole.built.fabric,
+                                whole.port_of_link)),
+              ElementsAre("expected nic:1/0 is missing on leaf-0 port 2",
+                          "expected nic:1/1 is missing on leaf-1 port 2"));
+}
+
+TEST(Expected, ANicWithoutItsCableIsNamedWithLeafAndPort) {
+  const ImportedFabric whole = Import(FourServers("none"));
+  const ImportedFabric lacking = Import(FourServers("nic:2/1"));
+  const FabricCheck check = CheckFabric(lacking.built.fabric, lacking.port_of_link,
+                                        &whole.built.fabric, whole.port_of_link);
+  ASSERT_EQ(check.findings.size(), 1U);
+  EXPECT_EQ(check.findings[0].kind, Kind::kMissingDevice);
+  EXPECT_EQ(check.findings[0].to, "leaf-1");
+  EXPECT_THAT(check.findings[0].ports, ElementsAre(3U));
+}
+
+}  // namespace
+}  // namespace trunkline
