@@ -30,17 +30,14 @@ Character Decode(std::string_view text) {
 }
 
 bool IsHarmful(char32_t code) {
-  // C0 and C1, then Unicode's marks of direction, joiners and the like (general category Cf), and
-  // separators of lines.
-  constexpr std::array<std::pair<char32_t, char32_t>, 9> kRanges = {{{0x00, 0x1f},
-                                                                     {0x7f, 0x9f},
-                                                                     {0xad, 0xad},
-                                                                     {0x61c, 0x61c},
-                                                                     {0x200b, 0x200f},
-                                                                     {0x2028, 0x202e},
-                                                                     {0x2060, 0x206f},
-                                                                     {0xfeff, 0xfeff},
-                                                                     {0xe0000, 0xe007f}}};
+  // C0 and C1, then what Unicode 15 has of marks of direction, joiners and the like (general
+  // category Cf), separators of lines, fillers and selectors of variants.
+  constexpr std::array<std::pair<char32_t, char32_t>, 22> kRanges = {
+      {{0x00, 0x1f},       {0x7f, 0x9f},      {0xad, 0xad},     {0x34f, 0x34f},   {0x600, 0x605},
+       {0x61c, 0x61c},     {0x6dd, 0x6dd},    {0x70f, 0x70f},   {0x890, 0x891},   {0x8e2, 0x8e2},
+       {0x115f, 0x1160},   {0x180b, 0x180f},  {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+       {0x3164, 0x3164},   {0xfe00, 0xfe0f},  {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb},
+       {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}}};
   return std::ranges::any_of(
       kRanges, [&](const auto& range) { return range.first <= code && code <= range.second; });
 }

@@ -295,7 +295,8 @@ bool Assigns(const std::vector<Assignment>& assignments, std::string_view key) {
 
 // What a collective runs on when no scenario says it.
 Result<void> FinishCluster(CollectiveCommand& command, const CollectiveFlags& own) {
-  std::vector<Assignment>& set = command.flags.assignments;
+  std::vector<Assignment>& given = command.flags.assignments;
+  std::vector<Assignment> set;  // before those of --set, which may change what flags say
   if (!own.ranks.empty()) set.push_back({"workload.collective.ranks=" + own.ranks, "--ranks"});
   if (LooksLikeFabricSpec(own.fabric)) {  // routing is a key of the one-line form, too
     const std::string link = own.fabric.find(':') == std::string::npos ? ":" : ",";
@@ -305,15 +306,15 @@ Result<void> FinishCluster(CollectiveCommand& command, const CollectiveFlags& ow
     if (!own.fabric.empty()) set.push_back({"cluster.fabric=" + own.fabric, "--fabric"});
     if (!own.routing.empty()) set.push_back({"cluster.fabric.routing=" + own.routing, "--routing"});
   }
-  if (!command.scenario.empty() || Assigns(set, "cluster.node") || Assigns(set, "cluster.fabric")) {
-    return {};
-  }
-  if (own.ranks.empty()) {
+  const bool has_cluster = !command.scenario.empty() || !own.fabric.empty() ||
+                           Assigns(given, "cluster.node") || Assigns(given, "cluster.fabric");
+  if (!has_cluster && own.ranks.empty()) {
     return Error(
         "TL1002", "nothing says where the collective runs",
         "add --node dgx-h100 --nodes 8, or --ranks 64 for plain hosts, or --scenario FILE");
   }
-  set.push_back({"cluster.nodes=" + own.ranks, "--ranks"});
+  if (!has_cluster) set.push_back({"cluster.nodes=" + own.ranks, "--ranks"});
+  given.insert(given.begin(), set.begin(), set.end());
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -84,13 +85,23 @@ void RefuseForeignKeys(const YamlMap& map, const std::string& reader, std::set<s
   }
 }
 
+// Longer ones, added up over many messages, would leave no room for a time.
+void ReadLatency(const YamlMap& map, const char* key, std::optional<Time>& latency) {
+  Time read;
+  if (!map.Read(key, read)) return;
+  latency = read;
+  if (read <= kMaxLatency) return;
+  map.Find(key)->Error("TL1108", fmt::format("{} to pass one device", ToString(read)),
+                       "write at most " + ToString(kMaxLatency));
+}
+
 // What every fabric reads.
 void ReadSharedKeys(const YamlMap& map, FabricSpec& spec) {
   if (const auto routing = map.Find("routing")) ReadRouting(*routing, spec);
-  Time latency;
-  if (map.Read("cable_latency", latency)) spec.cable_latency = latency;
-  const auto network_switch = map.Map("switch");
-  if (network_switch && network_switch->Read("latency", latency)) spec.switch_latency = latency;
+  ReadLatency(map, "cable_latency", spec.cable_latency);
+  if (const auto network_switch = map.Map("switch")) {
+    ReadLatency(*network_switch, "latency", spec.switch_latency);
+  }
 }
 
 }  // namespace

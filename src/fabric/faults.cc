@@ -114,4 +114,19 @@ Result<Fabric> ApplyFaults(const Fabric& fabric, std::span<const StaticFault> fa
   return RebuildFabric(fabric, failed, rates, original);
 }
 
+void ForEachOutage(const Fabric& fabric, std::span<const CableChange> changes,
+                   const std::function<void(Time, const std::vector<bool>&)>& visit) {
+  std::vector<bool> down(fabric.link_count(), false);
+  for (auto change = changes.begin(); change != changes.end();) {
+    const Time at = change->at;
+    bool differs = false;
+    for (; change != changes.end() && change->at == at; ++change) {
+      differs |= down[Index(change->cable)] != change->down;
+      down[Index(change->cable)] = change->down;
+      down[Index(fabric.reverse(change->cable))] = change->down;
+    }
+    if (differs) visit(at, down);
+  }
+}
+
 }  // namespace trunkline

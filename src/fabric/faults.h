@@ -1,10 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "trunkline/base/units.h"
 #include "trunkline/fabric/fabric.h"
+#include "trunkline/fabric/fault.h"
 
 namespace trunkline {
 
@@ -15,5 +18,10 @@ namespace trunkline {
 // keep their ids; `original` says which link each one was.
 [[nodiscard]] Fabric RebuildFabric(const Fabric& fabric, const std::vector<bool>& failed,
                                    std::span<const Rate> rates, std::vector<LinkId>& original);
+
+// Calls visit(at, down) whenever cables have gone down or come back, with which links are down from
+// then on. REQUIRES: `changes` are in order of time.
+void ForEachOutage(const Fabric& fabric, std::span<const CableChange> changes,
+                   const std::function<void(Time, const std::vector<bool>&)>& visit);
 
 }  // namespace trunkline

@@ -9,6 +9,7 @@
 
 #include "fabric/routing/heights.h"
 #include "fabric/routing/torus_order.h"
+#include "fabric/trunks.h"
 #include "trunkline/base/check.h"
 #include "trunkline/base/random.h"
 
@@ -21,20 +22,6 @@ constexpr std::uint64_t kRoutingStream = 0x726f7574696e67;  // "routing"
 // A fluid Valiant flow is split over as many groups (or routers) in between: all of them where
 // there are no more, else as many drawn by its hash.
 constexpr std::uint32_t kMostDetours = 64;
-
-// Whether the trunks between the same two tiers are alike in size. An even split over all minimal
-// paths then loads the links of every trunk evenly; where cables are missing it may not.
-bool TrunksAreAlike(const Fabric& fabric) {
-  std::map<std::pair<int, int>, std::size_t> size_between;
-  for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
-    const auto links = fabric.trunk_links(trunk);
-    const Link& link = fabric.link(links.front());
-    const std::pair tiers(fabric.device(link.from).tier, fabric.device(link.to).tier);
-    const auto [known, added] = size_between.try_emplace(tiers, links.size());
-    if (!added && known->second != links.size()) return false;
-  }
-  return true;
-}
 
 std::string Switches(std::size_t count) {
   return count == 1 ? "one switch" : fmt::format("{} switches", count);

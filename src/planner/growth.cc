@@ -114,7 +114,7 @@ class Grower {
     const auto gpus = static_cast<std::int64_t>(point.gpus);
     if (gpus % replica != 0) {
       point.troubles.push_back(
-          fmt::format("step: a replica takes {} GPUs, which {} are no multiple of", replica, gpus));
+          fmt::format("step: a replica takes {} GPUs, and they are no multiple of that", replica));
       return std::nullopt;
     }
     plan.dp = gpus / replica;

@@ -72,7 +72,8 @@ Result<LinkLoad> LinkLoadTime(const Router& router, Bytes bytes) {
   if (answer.all_rounds == 0) return answer;
   const auto hops = HopsOfRound(router);
   if (!hops) return std::unexpected(hops.error());
-  answer.rounds = std::clamp<std::uint64_t>(kMostHops / *hops, 1, answer.all_rounds);
+  const std::uint64_t of_round = std::max<std::uint64_t>(1, *hops);
+  answer.rounds = std::clamp<std::uint64_t>(kMostHops / of_round, 1, answer.all_rounds);
   Loads loads(router);
   for (std::uint64_t round = 0; round < answer.rounds; ++round) {
     // One shift from each of as many stretches of all shifts.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.h"
 #include "fabric/tier_name.h"
 #include "report/table.h"
 #include "trunkline/training/training.h"
@@ -16,8 +17,8 @@ std::string CollectiveName(const StepCollective& collective) {
 }
 
 std::string LinkName(const Fabric& fabric, LinkId link) {
-  return fmt::format("{} -> {}", fabric.name(fabric.link(link).from),
-                     fabric.name(fabric.link(link).to));
+  return Printable(fmt::format("{} -> {}", fabric.name(fabric.link(link).from),
+                               fabric.name(fabric.link(link).to)));
 }
 
 std::string LinkClassName(const Fabric& fabric, LinkId link) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 
+#include "base/printable.h"
 #include "report/names.h"
 #include "report/table.h"
 
@@ -60,7 +61,8 @@ std::string DiversityText(const Fabric& fabric, const PathDiversity& diversity) 
                   "common cable ({} on average; the fewest from {} to {}), at least {} shortest "
                   "paths ({} on average). {}",
                   diversity.least_disjoint, Decimal(diversity.mean_disjoint),
-                  fabric.name(diversity.narrowest.first), fabric.name(diversity.narrowest.second),
+                  Printable(fabric.name(diversity.narrowest.first)),
+                  Printable(fabric.name(diversity.narrowest.second)),
                   Decimal(diversity.least_equal), Decimal(diversity.mean_equal),
                   diversity.pairs < diversity.all_pairs
                       ? fmt::format("{} of {} pairs were looked at.", Count(diversity.pairs),

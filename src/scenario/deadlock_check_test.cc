@@ -18,12 +18,15 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
-RunResult RunOn(const std::string& fabric, const std::string& transport) {
+RunResult RunOn(const std::string& fabric, const std::string& transport,
+                const std::string& faults = "[]") {
   const std::string text = "cluster: {fabric: " + fabric + ", transport: " + transport +
                            "}\n"
                            "workload: {traffic: {pattern: permutation, size: 100 kB}}\n"
-                           "engine: packet\n";
+                           "engine: packet\nfaults: " +
+                           faults + "\n";
   const auto scenario = ParseScenario(text, "s.yaml", {});
   TL_CHECK(scenario.has_value(), scenario ? "" : Format(scenario.error().front()));
   auto result = RunScenario(*scenario, {});
@@ -66,6 +69,35 @@ TEST(DeadlockCheck, ProvesATreeByItsTiers) {
   const RunResult result = RunOn("{kind: fat-tree, k: 4, routing: ecmp}", "{kind: rocev2}");
   EXPECT_THAT(result.assumptions,
               Contains(AllOf(HasSubstr("proved impossible"), HasSubstr("64 channels"))));
+}
+
+// Leaf i keeps the cables to spines i and i + 1 alone, so that shortest paths go round.
+constexpr const char* kFiveLeaves =
+    "{kind: fat-tree, children: [2, 5], parents: [1, 5], link: "
+    "100 Gb/s, routing: ecmp, switch: {rerouting: 1 us}}";
+std::string CutToARing(const std::string& when) {
+  std::string faults;
+  for (int leaf = 0; leaf < 5; ++leaf) {
+    for (int spine = 0; spine < 5; ++spine) {
+      if (spine == leaf || spine == (leaf + 1) % 5) continue;
+      faults += (faults.empty() ? "[" : ", ") + std::string("{kind: fail, target: leaf-") +
+                std::to_string(leaf) + "/spine-" + std::to_string(spine) + when + "}";
+    }
+  }
+  return faults + "]";
+}
+
+TEST(DeadlockCheck, LooksAtTheWaysAroundCablesThatFailLater) {
+  const RunResult whole = RunOn(kFiveLeaves, "{kind: rocev2}");
+  EXPECT_THAT(whole.assumptions, Contains(HasSubstr("proved impossible")));
+  const RunResult cut = RunOn(kFiveLeaves, "{kind: rocev2}", CutToARing(", at: 1 us"));
+  EXPECT_THAT(DeadlockWarning(cut),
+              HasSubstr("may deadlock without the cables that are down from 1 us on"));
+  EXPECT_THAT(cut.assumptions, Not(Contains(HasSubstr("proved impossible"))));
+  // One cable less leaves a tree.
+  const RunResult one =
+      RunOn(kFiveLeaves, "{kind: rocev2}", "[{kind: fail, target: leaf-0/spine-0, at: 1 us}]");
+  EXPECT_THAT(DeadlockWarning(one), IsEmpty());
 }
 
 TEST(DeadlockCheck, OffersAnEscapeToAdaptiveRoutingOnOtherFabrics) {

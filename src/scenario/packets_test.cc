@@ -65,6 +65,17 @@ TEST(Packets, RoceHasPfcMarksAndDcqcnUnlessTheFileSaysOtherwise) {
   EXPECT_THAT(scenario->assumptions, testing::Contains(HasSubstr("PFC in 2 classes")));
 }
 
+TEST(Packets, FastForwardMayBeatTheLowerBoundByItsErrorOnly) {
+  const RunResult result =
+      RunWith({"cluster.fabric={kind: single-switch, link: 100 Gb/s, cable_latency: 1 us}",
+               "cluster.nodes=5", "cluster.transport={kind: infiniband}",
+               "workload.traffic={pattern: incast, size: 60 MB}", "packet.fast_forward=true"});
+  ASSERT_EQ(result.status, RunStatus::kFinished);
+  ASSERT_TRUE(result.traffic->fast_forward.has_value());
+  EXPECT_GT(result.traffic->fast_forward->skips, 0);
+  EXPECT_GE(result.time + result.traffic->fast_forward->error, result.bound);
+}
+
 TEST(Packets, FastForwardSkipsWhatRepeatsWithinItsBound) {
   const std::vector<std::string> credits = {"cluster.transport.kind=infiniband",
                                             "cluster.fabric.k=2", "workload.traffic.size=40 MB"};

@@ -60,22 +60,13 @@ namespace {
 // The moments when routing moves; cables that are down together make one detour.
 void PlanEpochs(FaultPlan& plan, const Router& router, Time rerouting, const Plant& plant) {
   std::map<std::vector<bool>, std::uint32_t> known;
-  const std::vector<bool> whole(router.fabric().link_count(), false);
-  known.emplace(whole, kNoIndex);
-  std::vector<bool> down = whole;
-  std::uint32_t last = kNoIndex;
-  for (auto change = plan.changes.begin(); change != plan.changes.end();) {
-    const Time at = change->at;
-    for (; change != plan.changes.end() && change->at == at; ++change) {
-      down[Index(change->cable)] = change->down;
-      down[Index(router.fabric().reverse(change->cable))] = change->down;
-    }
+  known.emplace(std::vector<bool>(router.fabric().link_count(), false), kNoIndex);
+  ForEachOutage(router.fabric(), plan.changes, [&](Time at, const std::vector<bool>& down) {
     const auto [entry, is_new] =
         known.try_emplace(down, static_cast<std::uint32_t>(plan.detours.size()));
     if (is_new) plan.detours.push_back(std::make_unique<Detour>(router, down, plant));
-    if (std::exchange(last, entry->second) == entry->second) continue;
     plan.epochs.push_back({at + rerouting, entry->second});
-  }
+  });
 }
 
 }  // namespace

@@ -42,8 +42,7 @@ struct Cable {
   std::int64_t delay = 0;              // its latency, and that of the switch it leads to
   std::int64_t latency = 0;            // its own
   std::uint32_t to_switch = kNoIndex;  // kNoIndex: it leads to an endpoint
-  std::uint16_t from_shard = 0;        // whose its sending side is …
-  std::uint16_t to_shard = 0;          // … and its receiving side
+  std::uint16_t from_shard = 0;        // whose its sending side is
 };
 static_assert(sizeof(Cable) == 24);
 
@@ -62,7 +61,7 @@ struct alignas(64) Port {
   std::int64_t wire_bytes = 0;
   std::uint64_t packets = 0;
   std::uint16_t byte_time = 0;  // ps a byte takes; 0: that does not do, see PortDetails::wire
-  std::uint16_t to_shard = 0;   // Cable::to_shard
+  std::uint16_t to_shard = 0;   // whose the receiving side of its cable is
   std::uint32_t at_switch = kNoIndex;  // kNoIndex: an endpoint sends …
   std::uint32_t nic = kNoIndex;        // … by this NIC
   Charge held;                         // bytes 0: nothing

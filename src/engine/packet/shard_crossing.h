@@ -10,7 +10,9 @@ void Shard<Queue, kFused>::Export(std::uint32_t link, std::uint32_t id, std::int
   packets_[id].ingress = link;
   outbox.packets.push_back(packets_[id]);
   // Another core has read what was written here in an earlier window.
-  __builtin_prefetch(outbox.packets.data() + outbox.packets.size() + 1, 1);
+  if (outbox.packets.size() < outbox.packets.capacity()) {
+    __builtin_prefetch(outbox.packets.data() + outbox.packets.size(), 1);
+  }
   if (cut_through_) outbox.heads.push_back(arrival);
   if (!telemetry_.empty()) outbox.telemetry.push_back(telemetry_[id]);
   outbox.Note(arrival);

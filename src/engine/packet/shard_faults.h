@@ -21,8 +21,8 @@ void Shard<Queue, kFused>::ScheduleFaults() {
   const FaultPlan& plan = *plant_.faults;
   std::uint32_t index = 0;
   for (const CableChange& change : plan.changes) {
-    const Cable& cable = cables_[Index(change.cable)];
-    if (cable.from_shard == id_ || cable.to_shard == id_) {
+    const std::size_t link = Index(change.cable);
+    if (cables_[link].from_shard == id_ || ports_[link].to_shard == id_) {
       queue_.PushEverywhere(PacketEvent::Make(change.at.ps(), PacketEventKind::kFault, index));
     }
     ++index;
@@ -45,7 +45,7 @@ void Shard<Queue, kFused>::OnFault(std::uint32_t index) {
     if (cables_[link].from_shard == id_) ChangeSending(link, change);
   }
   for (const std::uint32_t link : {first, first ^ 1U}) {
-    if (cables_[link].to_shard == id_) ChangeReceiving(link, change);
+    if (ports_[link].to_shard == id_) ChangeReceiving(link, change);
   }
 }
 

@@ -34,7 +34,6 @@ ShardSet::ShardSet(Plant& plant, const Fabric& fabric, std::uint32_t threads)
   for (std::size_t i = 0; i < plant.cables.size(); ++i) {
     const Link& link = fabric.link(LinkId(i));
     plant.cables[i].from_shard = parts_[Index(link.from)];
-    plant.cables[i].to_shard = parts_[Index(link.to)];
     plant.ports[i].to_shard = parts_[Index(link.to)];
   }
 }
@@ -101,6 +100,7 @@ void ShardSet::RunTogether(Time until, const std::function<bool()>& stop) {
   const auto work = [&](std::uint32_t self) {
     Kernel& shard = *shards_[self];
     Reading& reading = readings_[self];
+    shard.Fill(0);  // both sides are empty
     for (std::uint64_t window = 0;; ++window) {
       const std::uint32_t side = window % 2;
       words[side][self] = {shard.NextWindow(),

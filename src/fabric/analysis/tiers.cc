@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 #include <utility>
 #include <vector>
+
+#include "base/disjoint_sets.h"
 
 namespace trunkline {
 namespace {
@@ -12,20 +13,18 @@ namespace {
 class Tiers {
  public:
   explicit Tiers(const Fabric& fabric)
-      : fabric_(fabric), component_(fabric.device_count()), seen_(fabric.device_count(), 0) {
-    std::iota(component_.begin(), component_.end(), 0U);
-  }
+      : fabric_(fabric), parts_(fabric.device_count()), seen_(fabric.device_count(), 0) {}
 
   bool Run() {
     if (!AreLayered()) return false;
-    for (std::uint8_t tier = 2; tier <= highest_; ++tier) {
+    for (int tier = 2; tier <= highest_; ++tier) {
       if (!MeetAt(tier)) return false;
     }
     return true;
   }
 
  private:
-  [[nodiscard]] std::uint8_t tier(DeviceId id) const { return fabric_.device(id).tier; }
+  [[nodiscard]] int tier(DeviceId id) const { return fabric_.device(id).tier; }
   [[nodiscard]] bool IsSwitch(DeviceId id) const {
     return fabric_.device(id).kind == DeviceKind::kSwitch;
   }
@@ -37,8 +36,9 @@ class Tiers {
       const Link& link = fabric_.link(LinkId(i));
       if (link.kind != LinkKind::kNetwork || !IsSwitch(link.from)) continue;
       const int from = tier(link.from);
+      if (from == 0) return false;  // no ends are reached there, and what hangs on it is no tree
       if (IsSwitch(link.to)) {
-        if (std::abs(from - int{tier(link.to)}) != 1) return false;
+        if (std::abs(from - tier(link.to)) != 1) return false;
       } else {
         if (from != 1) return false;
         leaves_[Index(link.from)] = 1;
@@ -50,22 +50,22 @@ class Tiers {
 
   // Whether some switch of `tier` is above all leaves with ends of each part of the network that
   // hangs together at this tier and not below.
-  bool MeetAt(std::uint8_t at) {
+  bool MeetAt(int at) {
     std::vector<DeviceId> switches;
     for (std::size_t i = 0; i < fabric_.device_count(); ++i) {
       if (IsSwitch(DeviceId(i)) && tier(DeviceId(i)) == at) switches.push_back(DeviceId(i));
     }
     for (const DeviceId top : switches) {
-      for (const DeviceId below : Below(top)) Join(top, below);
+      for (const DeviceId below : Below(top)) parts_.Unite(Number(top), Number(below));
     }
     // By root: the leaves of a part, and whether a switch has been found above all.
     std::vector<std::uint32_t> leaves(fabric_.device_count(), 0);
     std::vector<std::uint8_t> covered(fabric_.device_count(), 0);
     for (std::size_t i = 0; i < fabric_.device_count(); ++i) {
-      leaves[RootOf(static_cast<std::uint32_t>(i))] += leaves_[i];
+      leaves[parts_.Find(static_cast<std::uint32_t>(i))] += leaves_[i];
     }
     for (const DeviceId top : switches) {
-      const std::uint32_t root = RootOf(static_cast<std::uint32_t>(Index(top)));
+      const std::uint32_t root = parts_.Find(Number(top));
       if (covered[root] == 0 && LeavesBelow(top) == leaves[root]) covered[root] = 1;
       // One that is above fewer may be followed by another that is above all, but trials cost.
       if (covered[root] == 0) return false;
@@ -100,22 +100,15 @@ class Tiers {
     return leaves;
   }
 
-  std::uint32_t RootOf(std::uint32_t device) {
-    while (component_[device] != device) {
-      device = component_[device] = component_[component_[device]];
-    }
-    return device;
-  }
-  void Join(DeviceId a, DeviceId b) {
-    component_[RootOf(static_cast<std::uint32_t>(Index(a)))] =
-        RootOf(static_cast<std::uint32_t>(Index(b)));
+  [[nodiscard]] static std::uint32_t Number(DeviceId id) {
+    return static_cast<std::uint32_t>(Index(id));
   }
 
   const Fabric& fabric_;
-  std::uint8_t highest_ = 0;
-  std::vector<std::uint8_t> leaves_;      // by device: 1 for a switch with ends
-  std::vector<std::uint32_t> component_;  // union-find over devices
-  std::vector<std::uint32_t> seen_;       // by device: the last visit
+  int highest_ = 0;
+  std::vector<std::uint8_t> leaves_;  // by device: 1 for a switch with ends
+  DisjointSets parts_;                // of devices that hang together so far
+  std::vector<std::uint32_t> seen_;   // by device: the last visit
   std::uint32_t visit_ = 0;
 };
 

@@ -97,6 +97,8 @@ struct Builder {
 // Bounds of what can be asked for: 2^18 ends is beyond the largest cluster described in public.
 inline constexpr std::uint32_t kMaxNodes = 262'144;
 inline constexpr double kMaxEnds = 262'144;
+// Of a cable or switch: added up over many messages, longer ones leave no room for a time.
+inline constexpr Time kMaxLatency = Time::Microseconds(1'000'000);
 inline constexpr double kMaxSwitches = 65'536;
 inline constexpr double kMaxCables = 4e6;
 inline constexpr double kMaxDevices = 4e6;  // in nodes

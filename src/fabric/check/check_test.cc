@@ -228,6 +228,33 @@ TEST(CheckFabric, AServerThatLacksANicIsNamedBesideLikeOnes) {
             "dgx-f misses 1 of 1 cables to leaf-3\n");
 }
 
+TEST(CheckFabric, ASwitchIsNotAHostOfTheSameName) {
+  // `odd` has no ends in either, so its tier says nothing.
+  const auto with = [](DeviceKind kind) {
+    FabricBuilder builder;
+    const auto add = [&](DeviceKind of, std::uint8_t tier, std::uint32_t number,
+                         const std::string& name) {
+      Device device{.kind = of, .tier = tier, .local = number};
+      if (of == DeviceKind::kHost) device.node = number;
+      const DeviceId id = builder.AddDevice(device);
+      builder.SetName(id, name);
+      return id;
+    };
+    const DeviceId leaf = add(DeviceKind::kSwitch, 1, 0, "leaf");
+    const DeviceId apart = add(DeviceKind::kSwitch, 0, 1, "apart");
+    const DeviceId odd = add(kind, 0, 2, "odd");
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      builder.AddCable(add(DeviceKind::kHost, 0, 3 + i, "host-" + std::to_string(i)), leaf,
+                       Rate::GigabitsPerSecond(100), Time(), LinkKind::kNetwork);
+    }
+    builder.AddCable(kind == DeviceKind::kHost ? leaf : apart, odd, Rate::GigabitsPerSecond(100),
+                     Time(), LinkKind::kNetwork);
+    return std::move(builder).Build();
+  };
+  const Fabric expected = with(DeviceKind::kSwitch);
+  EXPECT_FALSE(CheckFabric(with(DeviceKind::kHost), {}, &expected).findings.empty());
+}
+
 TEST(CheckFabric, RegularityNamesTheServerThatLacksANic) {
   EXPECT_EQ(All(CheckFabric(WithoutNics({"nic:5/3", "nic:9/0"}, true), {}, nullptr)),
             "dgx-f misses 1 of 1 cables to leaf-3\ndgx-j misses 1 of 1 cables to leaf-0\n");

@@ -35,7 +35,8 @@ class Matcher {
         to_found_(expected.switches.size(), kNoSwitch) {
     IndexExpected();
     for (std::uint32_t e = 0; e < expected.switches.size(); ++e) {
-      if (const auto same = namesakes.Of(expected.switches[e])) Join(found.index[Index(*same)], e);
+      const auto same = namesakes.Of(expected.switches[e]);
+      if (same && Free(found.index[Index(*same)], e)) Join(found.index[Index(*same)], e);
     }
   }
 

@@ -34,9 +34,9 @@ Namesakes::Namesakes(const Fabric& found, const Fabric& expected)
     const Device& device = expected.device(DeviceId(i));
     if (!InNetwork(device)) continue;
     const auto same = known.find(expected.name(DeviceId(i)));
-    if (same != known.end() && found.device(same->second).tier == device.tier) {
-      found_[i] = same->second;
-    }
+    if (same == known.end()) continue;
+    const Device& namesake = found.device(same->second);
+    if (namesake.kind == device.kind && namesake.tier == device.tier) found_[i] = same->second;
   }
 
   const auto cables = CablesByPair(found);

@@ -65,6 +65,7 @@ class CableBuilder {
     imported_.built.notes = list_.notes;
     if (const auto good = ReadNode(); !good) return std::unexpected(good.error());
     if (const auto good = CheckSize(); !good) return std::unexpected(good.error());
+    if (const auto good = CheckLatencies(); !good) return std::unexpected(good.error());
     tiers_ = FindTiers(list_, neighbours_);
     FindServers();
     SetStrangersAside();
@@ -80,6 +81,7 @@ class CableBuilder {
  private:
   Result<void> ReadNode();
   Result<void> CheckSize() const;
+  Result<void> CheckLatencies() const;
   void FindServers();
   void SetStrangersAside();
   std::unexpected<Diagnostics> RefuseNoServers() const;
@@ -92,6 +94,7 @@ class CableBuilder {
   void AddSwitches();
   void AddNetwork();
   void AddTrunks();
+  [[nodiscard]] std::vector<bool> FindDeadEnds() const;
   void Bundle(const std::map<std::uint32_t, std::vector<LinkId>>& bundles);
   void FindUnits();
   ImportedFabric Finish();
@@ -161,6 +164,23 @@ Result<void> CableBuilder::CheckSize() const {
   if (over.empty()) return {};
   return Refuse(file_, "TL1404", "the fabric is too large: " + over,
                 fmt::format("at most {:.0f} NICs and {:.0f} switches", kMaxEnds, kMaxSwitches));
+}
+
+Result<void> CableBuilder::CheckLatencies() const {
+  const auto check = [&](std::optional<Time> latency, int line) -> Result<void> {
+    if (latency.value_or(Time()) <= kMaxLatency) return {};
+    auto refused = Refuse(file_, "TL1404", fmt::format("a latency of {}", ToString(*latency)),
+                          "at most " + ToString(kMaxLatency));
+    refused.error().front().where.line = line;
+    return refused;
+  };
+  for (const CableList::Device& device : list_.devices) {
+    if (auto good = check(device.latency, device.line); !good) return good;
+  }
+  for (const CableList::Cable& cable : list_.cables) {
+    if (auto good = check(cable.latency, cable.line); !good) return good;
+  }
+  return {};
 }
 
 void CableBuilder::FindServers() {
@@ -377,14 +397,40 @@ void CableBuilder::Bundle(const std::map<std::uint32_t, std::vector<LinkId>>& bu
   }
 }
 
-// Switches of a tier that are joined from below (a pod) balance over all that leads up from them.
+// Devices that lead to no end but back: switches without ends that cables join to one device, and
+// so on.
+std::vector<bool> CableBuilder::FindDeadEnds() const {
+  std::vector<std::set<std::uint32_t>> joined(list_.devices.size());
+  for (const Laid& one : network_) {
+    joined[one.low.device].insert(one.high.device);
+    joined[one.high.device].insert(one.low.device);
+  }
+  std::vector<bool> dead(list_.devices.size(), false);
+  std::vector<std::uint32_t> next(list_.devices.size());
+  std::iota(next.begin(), next.end(), 0U);
+  while (!next.empty()) {
+    const std::uint32_t at = next.back();
+    next.pop_back();
+    if (dead[at] || IsEnd(list_.devices[at].kind) || joined[at].size() != 1) continue;
+    dead[at] = true;
+    const std::uint32_t before = *joined[at].begin();
+    joined[before].erase(at);
+    next.push_back(before);
+  }
+  return dead;
+}
+
+// Switches of a tier that are joined from below (a pod) balance over all that leads up from them,
+// and on to other ends.
 void CableBuilder::AddTrunks() {
+  const std::vector<bool> dead = FindDeadEnds();
   const std::uint8_t top = *std::ranges::max_element(tiers_);
   DisjointSets pods(list_.devices.size());
   for (std::uint32_t tier = 0; tier <= top; ++tier) {
     std::map<std::uint32_t, std::vector<LinkId>> up;
     for (const auto& [low, high, cable, link] : network_) {
       if (tiers_[low.device] != tier || tiers_[high.device] <= tier) continue;
+      if (dead[high.device]) continue;
       up[tier == 0 ? low.device : pods.Find(low.device)].push_back(link);
     }
     Bundle(up);

@@ -142,10 +142,20 @@ TEST(Ibnetdiscover, PortsAreKept) {
 }
 
 TEST(Ibnetdiscover, UplinksOfALeafAreOneTrunk) {
-  const Fabric fabric = Import(kSmall).built.fabric;
-  ASSERT_EQ(fabric.trunk_count(), 2U);
+  const std::string of_leaf = "[3]\t\"S-20\"[2]\t\t# \"spine one\" lid 3 4xNDR\n";
+  const std::string of_spine = "[1]\t\"S-10\"[4]\t\t# \"leaf-a\" lid 1 4xHDR\n";
+  std::string text = With(of_leaf, of_leaf + "[4]\t\"S-21\"[2]\t\t# \"spine two\" lid 4 4xHDR\n");
+  text.insert(text.find(of_spine), "[2]\t\"S-11\"[4]\t\t# \"leaf-b\" lid 2 4xHDR\n");
+  const Fabric fabric = Import(text).built.fabric;
+  ASSERT_EQ(fabric.trunk_count(), 4U);  // up and down, of both leaves
   EXPECT_EQ(fabric.trunk_links(0).size(), 2U);
   EXPECT_EQ(fabric.link(fabric.trunk_links(0)[0]).from, fabric.Find("leaf-a")[0]);
+}
+
+TEST(Ibnetdiscover, ASpineThatLeadsNowhereElseIsInNoTrunk) {
+  // Spine two has a cable to leaf-a alone.
+  const Fabric fabric = Import(kSmall).built.fabric;
+  EXPECT_EQ(fabric.trunk_count(), 0U);  // leaf-b has one uplink, leaf-a one that leads on
 }
 
 TEST(Ibnetdiscover, AnyOrderOfRecordsIsTheSameFabric) {
