@@ -237,12 +237,10 @@ class PacketReader {
 
   // A name, or a mapping of name, preset and the parameters that differ from it.
   void ReadCongestionControl() {
-    // Without a word: what scales with the rate of the links.
     std::string name = infiniband() ? "none" : sockets() ? "cubic" : "dcqcn";
-    std::string preset = name == "dcqcn" ? "dcqcn-ns3" : "";
+    std::string preset;
     std::vector<CongestionOverride> overrides;
     const auto value = transport_ ? transport_->Find("congestion_control") : std::nullopt;
-    if (value) preset.clear();
     if (value && value->is_map()) {
       const YamlMap map = *value->AsMap();
       map.Require("name", name);

@@ -36,7 +36,7 @@ TEST(CongestionControl, EveryPresetOfEveryPolicyCanBeMadeAtEveryUsualRate) {
 }
 
 TEST(CongestionControl, PresetsHaveTheValuesOfTheirSources) {
-  const auto paper = MakeCongestionControl("dcqcn", "", {}, Rate::GigabitsPerSecond(40));
+  const auto paper = MakeCongestionControl("dcqcn", "dcqcn-paper", {}, Rate::GigabitsPerSecond(40));
   ASSERT_TRUE(paper.has_value());
   EXPECT_EQ(paper->preset, "dcqcn-paper");
   EXPECT_EQ(ValueOf(*paper, "g"), 1.0 / 256);

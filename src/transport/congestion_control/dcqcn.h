@@ -15,7 +15,8 @@ namespace trunkline::congestion {
 struct Dcqcn {
   static constexpr const char* kName = "dcqcn";
   static constexpr const char* kSummary = "RoCEv2: marks, notifications (CNP), rate";
-  static constexpr const char* kDefaultPreset = "dcqcn-paper";
+  // The one that scales with the rate of the links.
+  static constexpr const char* kDefaultPreset = "dcqcn-ns3";
 
   struct Parameters {
     double g = 0;
