@@ -281,7 +281,8 @@ TEST(DcqcnFixedPoint, NotificationsArePaced) {
   switches.marking = MarkingCurve{Bytes(0), Bytes(1), 1};
   switches.lane_buffer = Bytes(100'000);
   // Rates cannot fall below what fills the link: all packets are marked.
-  const PacketTransport transport = TransportUnder("dcqcn", "", k40Gb, {{"min_rate", 20'000}});
+  const PacketTransport transport =
+      TransportUnder("dcqcn", "dcqcn-paper", k40Gb, {{"min_rate", 20'000}});
   const Shared shared = RunIncast(2, k40Gb, switches, transport, Time::Microseconds(2'000));
   EXPECT_GE(shared.counters.packets.control, 2U * (2'000 / 50 - 4));
   EXPECT_LE(shared.counters.packets.control, 2U * (2'000 / 50 + 1));
@@ -291,7 +292,7 @@ TEST(DcqcnFixedPoint, NotificationsArePaced) {
 // floor, after five halvings that gain 1 Mb/s in all, by half of 40, 80, … Mb/s every 55 us.
 TEST(DcqcnFixedPoint, SlowSendersRiseWithTheirTimer) {
   TestNetwork network(Crossbar(2, k40Gb, Time::Microseconds(1)), {},
-                      TransportUnder("dcqcn", "", k40Gb));
+                      TransportUnder("dcqcn", "dcqcn-paper", k40Gb));
   const std::uint32_t qp = network.Connect(0, 1);
   network.shard.Post(qp, 4'096);
   network.Run();
