@@ -21,17 +21,19 @@ double PipelineBubbleShare(const TrainingPlan& plan, std::int64_t micro_batches)
 namespace {
 
 struct Suggestion {
-  Time at_most;  // no more than this can be gained
+  Time worth;  // what it addresses, or is found to gain: the largest comes first
   std::string text;
   auto operator<=>(const Suggestion&) const = default;
 };
 
-// Smaller gains are not worth a line.
+// Less is not worth a line.
 constexpr double kWorthwhileShare = 0.02;
 // Busier than this, a link leaves a schedule little to gain.
 constexpr double kFullLink = 0.9;
 // A collective this many times above its bound hardly moves bytes.
 constexpr double kMostlyLatency = 10;
+// Changes of a plan that are told of, fastest first.
+constexpr std::size_t kChangesTold = 4;
 
 void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
   const TrainingPlan& plan = result.training->plan;
@@ -44,19 +46,13 @@ void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
   for (const StepCollective& c : result.step_collectives) idle -= std::min(idle, c.waiting);
   const double measured = Ratio(idle, result.iteration->time);
   if (measured <= then) return;  // the closed form promises nothing
-  std::string more = fmt::format("global_batch {}", 2 * plan.global_batch);
-  if (plan.micro_batch % 2 == 0) more += fmt::format(" or micro_batch {}", plan.micro_batch / 2);
-  if (plan.layout.empty() && result.training->model.layers % (2 * plan.vp * plan.pp) == 0 &&
-      m % plan.pp == 0) {
-    more += fmt::format(", or an interleaved schedule with vp {}", 2 * plan.vp);
-  }
   out.push_back(
       {idle,
        fmt::format("The pipeline is idle for {} of the step. With equal stages and free transfers "
-                   "it is (pp−1)/(vp·m+pp−1) = {}/({}+{}) = {}; twice as many micro-batches or "
-                   "chunks ({}) make that {}.",
-                   Percent(measured), plan.pp - 1, plan.vp * m, plan.pp - 1, Percent(now), more,
-                   Percent(then))});
+                   "it is (pp−1)/(vp·m+pp−1) = {}/({}+{}) = {}; twice as many micro-batches "
+                   "(global_batch {}) make that {}.",
+                   Percent(measured), plan.pp - 1, plan.vp * m, plan.pp - 1, Percent(now),
+                   2 * plan.global_batch, Percent(then))});
 }
 
 void SuggestLayout(const RunResult& result, std::vector<Suggestion>& out) {
@@ -68,35 +64,15 @@ void SuggestLayout(const RunResult& result, std::vector<Suggestion>& out) {
   const Time mean = Time::Picoseconds(sum.ps() / static_cast<std::int64_t>(stages.size()));
   out.push_back(
       {*slowest - mean,
-       fmt::format(
-           "Stage {} computes for {}, the mean stage for {}: workload.training.parallel.layout can "
-           "move layers away from it and gain at most the difference, {}.",
-           slowest - stages.begin(), Humanize(*slowest), Humanize(mean),
-           Humanize(*slowest - mean))});
-}
-
-// The switch of training.overlap that would hide this collective, when the plan has it off.
-std::string OverlapSwitch(const TrainingPlan& plan, const StepCollective& collective) {
-  const bool reduces = collective.row.primitive == Primitive::kReduceScatter ||
-                       collective.row.primitive == Primitive::kAllReduce;
-  if (collective.role == "tp") return plan.overlap_tp ? "" : "tp";
-  if (collective.role != "dp") return "";
-  if (reduces) return plan.overlap_grad_reduce ? "" : "grad_reduce";
-  return plan.overlap_param_gather ? "" : "param_gather";
+       fmt::format("Stage {} computes for {}, the mean stage for {}: workload.training.parallel."
+                   "layout says how many layers each has.",
+                   slowest - stages.begin(), Humanize(*slowest), Humanize(mean))});
 }
 
 void SuggestCollective(const RunResult& result, std::vector<Suggestion>& out) {
   const auto most = std::ranges::max_element(result.step_collectives, {}, &StepCollective::exposed);
   if (most == result.step_collectives.end() || most->count == 0) return;
   const std::string name = CollectiveName(*most);
-  if (const std::string key = OverlapSwitch(result.training->plan, *most); !key.empty()) {
-    out.push_back(
-        {most->exposed,
-         fmt::format("{} runs for {} while the critical rank computes nothing, and is not "
-                     "overlapped: workload.training.overlap.{} can gain at most that.",
-                     name, Humanize(most->exposed), key)});
-    return;
-  }
   const Time bound = most->row.bound * static_cast<std::int64_t>(most->count);
   const Time time = most->transfer();
   if (bound >= time || bound == Time()) return;
@@ -104,40 +80,71 @@ void SuggestCollective(const RunResult& result, std::vector<Suggestion>& out) {
   const double times = Ratio(time, bound);
   const char* cause = times > kMostlyLatency ? "not bandwidth but latency"
                                              : "another algorithm, placement or routing";
-  out.push_back({gain, fmt::format("{} takes {} times its lower bound ({} against {}): {}, and at "
-                                   "most {} to gain.",
-                                   name, Multiple(times), Humanize(time), Humanize(bound), cause,
-                                   Humanize(gain))});
+  out.push_back({gain, fmt::format("{} takes {} times its lower bound ({} against {}): {}.",
+                                   CollectiveName(*most), Multiple(times), Humanize(time),
+                                   Humanize(bound), cause)});
 }
 
 // What the critical rank waits for its peers is theirs to gain.
 void SuggestArrival(const RunResult& result, std::vector<Suggestion>& out) {
   const auto most = std::ranges::max_element(result.step_collectives, {}, &StepCollective::waiting);
   if (most == result.step_collectives.end()) return;
-  const Time gain = std::min(most->waiting, result.iteration->bubble);
+  const Time idle = std::min(most->waiting, result.iteration->bubble);
   out.push_back(
-      {gain, fmt::format("{} waits {} for its last member: ranks that come to it at the "
-                         "same time can gain at most {}.",
-                         CollectiveName(*most), Humanize(most->waiting), Humanize(gain))});
+      {idle, fmt::format("{} waits {} for its last member: its ranks do not come to it at "
+                         "the same time.",
+                         CollectiveName(*most), Humanize(most->waiting))});
 }
 
-// Sharding the optimizer over dp is the one change whose saving is a closed form.
+// Those that fit and gain, by the engine that tried them, fastest first.
+std::vector<const TriedChange*> WorthwhileChanges(const RunResult& result) {
+  std::vector<const TriedChange*> changes;
+  if (result.tried.empty()) return changes;
+  const TriedChange& as_is = result.tried.front();
+  for (const TriedChange& tried : result.tried) {
+    if (&tried == &as_is || !tried.fits) continue;
+    // One that makes the plan fit need not be faster.
+    const bool gains = Ratio(as_is.time - tried.time, as_is.time) >= kWorthwhileShare;
+    if (gains || !as_is.fits) changes.push_back(&tried);
+  }
+  std::ranges::stable_sort(changes, {}, &TriedChange::time);
+  if (changes.size() > kChangesTold) changes.resize(kChangesTold);
+  return changes;
+}
+
+void SuggestTried(const RunResult& result, std::vector<Suggestion>& out) {
+  if (!result.fits_memory) return;  // what would fit is another matter
+  for (const TriedChange* change : WorthwhileChanges(result)) {
+    const Time as_is = result.tried.front().time;
+    const double share = Ratio(as_is - change->time, as_is);
+    out.push_back(
+        {Time::FromSeconds(share * result.time.seconds()),
+         fmt::format("{} shortens the step by about {}: it takes {} instead of {} in the "
+                     "analytic engine.",
+                     change->change, Percent(share), Humanize(change->time), Humanize(as_is))});
+  }
+}
+
+// What is missing, and which single changes fit, fastest first.
 std::string MemoryAdvice(const RunResult& result) {
-  const TrainingWorkload& training = *result.training;
-  const auto fullest = std::ranges::max_element(training.memory, {}, &StageMemory::total);
   std::string text = fmt::format("A GPU needs {} and has {}: {} too much.",
                                  Humanize(result.memory_per_gpu), Humanize(result.memory_capacity),
                                  Humanize(result.memory_per_gpu - result.memory_capacity));
-  if (fullest == training.memory.end()) return text;
-  if (training.plan.zero == 0 && training.plan.dp > 1) {
-    const Bytes saved(fullest->optimizer.count() / training.plan.dp * (training.plan.dp - 1));
-    text += fmt::format(
-        " workload.training.parallel.zero: 1 saves (dp−1)/dp of the optimizer state, {}.",
-        Humanize(saved));
+  if (result.tried.empty()) return text;
+  std::string fitting;
+  for (const TriedChange* change : WorthwhileChanges(result)) {
+    fitting += fmt::format("{} {} ({}, a step of {})", fitting.empty() ? "" : ";", change->change,
+                           Humanize(change->memory), Humanize(change->time));
   }
-  text += fmt::format(" Activations take {}: workload.training.recompute trades them for compute.",
-                      Humanize(fullest->activations));
-  return text;
+  if (fitting.empty()) {
+    return text +
+           " No change of recompute, zero or micro_batch alone makes it fit: tp and pp "
+           "divide the model further.";
+  }
+  return text + fmt::format(
+                    " It fits with{}; as it is, the step takes {} in the same analytic "
+                    "engine.",
+                    fitting, Humanize(result.tried.front().time));
 }
 
 void SuggestTrainingChanges(const RunResult& result, std::vector<Suggestion>& out) {
@@ -145,17 +152,29 @@ void SuggestTrainingChanges(const RunResult& result, std::vector<Suggestion>& ou
   SuggestLayout(result, out);
   SuggestCollective(result, out);
   SuggestArrival(result, out);
+  SuggestTried(result, out);
+}
+
+// The best other algorithm by the estimates that the choice was made from, and those.
+std::string RunnerUp(const CollectiveRow& row) {
+  const auto other = std::ranges::find_if(row.candidates, [&](const TunerCandidate& candidate) {
+    return candidate.algorithm != row.algorithm;
+  });
+  if (other == row.candidates.end()) return "";
+  return fmt::format(" {} {} is estimated at {}, {} {} at {}.", other->algorithm,
+                     ToString(other->protocol), Humanize(other->cost()), row.algorithm,
+                     ToString(row.protocol), Humanize(row.candidates.front().cost()));
 }
 
 // A lone collective is held against its own bound.
 void SuggestForRow(const CollectiveRow& row, std::vector<Suggestion>& out) {
   if (row.bound == Time()) return;
-  out.push_back(
-      {row.time - row.bound,
-       fmt::format("{} of {} takes {} times its lower bound: another algorithm, "
-                   "protocol, number of channels or placement can gain at most {}.",
-                   ToString(row.primitive), Humanize(row.bytes),
-                   Multiple(Ratio(row.time, row.bound)), Humanize(row.time - row.bound))});
+  out.push_back({row.time - row.bound,
+                 fmt::format("{} of {} takes {} times its lower bound: another algorithm, "
+                             "protocol, number of channels or placement can gain at most {}.{}",
+                             ToString(row.primitive), Humanize(row.bytes),
+                             Multiple(Ratio(row.time, row.bound)), Humanize(row.time - row.bound),
+                             RunnerUp(row))});
 }
 
 // Of a link that is always busy only the bytes can change.
@@ -168,6 +187,14 @@ std::string FullLinkAdvice(const RunResult& result, const LinkClass& full) {
       Percent(1 - full.worst_utilisation));
 }
 
+std::string SlowLinkAdvice(const RunResult& result, const LinkClass& entry) {
+  return fmt::format("{} runs at {}, {} like it at {}: what waits for it is as slow as it.",
+                     LinkName(*result.fabric, *entry.slow),
+                     LinkRate(entry.kind, result.fabric->link(*entry.slow).rate),
+                     Grouped(static_cast<double>(entry.usual_links)),
+                     LinkRate(entry.kind, entry.usual));
+}
+
 }  // namespace
 
 std::vector<std::string> Advice(const RunResult& result) {
@@ -177,13 +204,16 @@ std::vector<std::string> Advice(const RunResult& result) {
   if (!links.empty() && links.front().worst_utilisation >= kFullLink) {
     out.push_back(FullLinkAdvice(result, links.front()));
   }
+  for (const LinkClass& entry : links) {
+    if (entry.slow) out.push_back(SlowLinkAdvice(result, entry));
+  }
 
   std::vector<Suggestion> suggestions;
   if (result.training && result.iteration) SuggestTrainingChanges(result, suggestions);
   if (!result.rows.empty()) SuggestForRow(result.rows.back(), suggestions);
   std::ranges::sort(suggestions, std::greater<>());
   for (Suggestion& suggestion : suggestions) {
-    if (Ratio(suggestion.at_most, result.time) >= kWorthwhileShare) {
+    if (Ratio(suggestion.worth, result.time) >= kWorthwhileShare) {
       out.push_back(std::move(suggestion.text));
     }
   }

@@ -8,8 +8,8 @@
 
 namespace trunkline {
 
-// What to change, largest gain first: only what follows from the run's numbers by a closed form or
-// a bound, which each sentence states.
+// What to change, the largest first: only what follows from the run's numbers by a closed form or a
+// bound, which each sentence states, or was tried (RunResult::tried).
 [[nodiscard]] std::vector<std::string> Advice(const RunResult& result);
 
 // The share of a pipelined step that stays idle when stages are equal and transfers are free:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,11 @@ struct LinkClass {
   LinkId worst{};
   double worst_utilisation = 0;
   double mean_utilisation = 0;  // of those with traffic
+  // Where three in four with traffic have one rate: that, how many they are, and the slowest of the
+  // others that are below it.
+  Rate usual;
+  std::size_t usual_links = 0;
+  std::optional<LinkId> slow;
 };
 
 // Of every link with traffic, narrowest first. Empty without a fabric or when no time passed.

@@ -8,6 +8,7 @@
 #include "fabric/trunks.h"
 #include "scenario/choose.h"
 #include "scenario/deadlock_check.h"
+#include "scenario/describe_faults.h"
 #include "scenario/packet_cost.h"
 #include "scenario/prepare.h"
 #include "scenario/repeat.h"
@@ -15,6 +16,7 @@
 #include "scenario/run_jobs.h"
 #include "scenario/run_traffic.h"
 #include "scenario/summary.h"
+#include "scenario/try_changes.h"
 #include "scenario/window.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
@@ -70,6 +72,7 @@ class Run {
     result_.cluster_summary = fmt::format(
         "{} x {}, {}: {}; {} transport, {} routing", built.fabric.node_count(), built.node.name,
         built.kind, built.summary, cluster.transport_name, ToString(cluster.routing));
+    AddFaults();
     RouterOptions routing;
     routing.policy = cluster.routing;
     routing.parameters = cluster.routing_parameters;
@@ -89,6 +92,20 @@ class Run {
           "that "
           "not all of them lead to, which is too fast where cables are missing; engine: packet, or "
           "routing: spray, follows each cable");
+    }
+  }
+
+  // The first few beside the cluster, all of them among what is assumed.
+  void AddFaults() {
+    constexpr std::size_t kNamed = 3;
+    const std::vector<std::string> faults = DescribeFaults(scenario_);
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+      result_.assumptions.push_back("fault: " + faults[i]);
+      if (i >= kNamed) continue;
+      result_.cluster_summary += fmt::format("{} {}", i == 0 ? "; faults:" : ",", faults[i]);
+    }
+    if (faults.size() > kNamed) {
+      result_.cluster_summary += fmt::format(" and {} more", faults.size() - kNamed);
     }
   }
 
@@ -272,6 +289,9 @@ namespace {
 
 Result<RunResult> RunOnce(const Scenario& scenario, const RunOptions& options) {
   auto result = Run(scenario, options).Execute();
+  if (result && options.try_changes && result->iteration) {
+    TryChanges(scenario, options.stop, *result);
+  }
   if (result || scenario.cluster.faults.empty()) return result;
   for (Diagnostic& problem : result.error()) {
     if (problem.code != "TL1410" || !problem.where.file.empty()) continue;
@@ -316,6 +336,7 @@ Result<RunResult> RunScenario(const Scenario& scenario, const RunOptions& option
   std::vector<std::uint64_t> seeds = {scenario.seed};
   std::vector<Figures> runs = {FiguresOf(*first)};
   once.samples = nullptr;
+  once.try_changes = false;
   Scenario again = scenario;
   again.sampling.reset();
   while (runs.size() < options.repeat && first->status != RunStatus::kInterrupted) {

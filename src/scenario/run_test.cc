@@ -128,6 +128,57 @@ TEST(RunScenario, APartOfTheStepIsWhereTheTimeWent) {
   EXPECT_LT(it.mean_bubble_s / it.mean_compute_s, 0.2);
 }
 
+const TriedChange* Tried(const RunResult& result, std::string_view change) {
+  const auto found = std::ranges::find(result.tried, change, &TriedChange::change);
+  return found == result.tried.end() ? nullptr : &*found;
+}
+
+TEST(RunScenario, AChangeThatIsTriedTakesWhatTheRunTakesWithIt) {
+  const auto base = RunScenario(*Demo({{"engine=analytic", "1"}}), {.try_changes = true});
+  ASSERT_TRUE(base.has_value());
+  EXPECT_EQ(base->tried.front().time, base->time);
+  for (const char* key : {"workload.training.overlap.tp: true", "workload.training.recompute: full",
+                          "workload.training.parallel.layout: [20, 21, 20, 19]"}) {
+    std::string assignment = key;
+    assignment.replace(assignment.find(": "), 2, "=");
+    const auto changed = RunScenario(*Demo({{"engine=analytic", "1"}, {assignment, "2"}}));
+    ASSERT_TRUE(changed.has_value());
+    const TriedChange* tried = Tried(*base, key);
+    ASSERT_NE(tried, nullptr) << key;
+    EXPECT_EQ(tried->time, changed->time) << key;
+    EXPECT_EQ(tried->memory, changed->memory_per_gpu) << key;
+  }
+}
+
+TEST(RunScenario, TriesNoChangeThatAScenarioRefuses) {
+  const auto result = RunScenario(
+      *Demo({{"workload.training.parallel.sequence_parallel=false", "1"}}), {.try_changes = true});
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(Tried(*result, "workload.training.overlap.tp: true"), nullptr);
+  EXPECT_NE(Tried(*result, "workload.training.parallel.sequence_parallel: true"), nullptr);
+}
+
+TEST(RunScenario, TriesPackedPlacementWhereRanksLieAtRandom) {
+  const auto result = RunScenario(
+      *Demo({{"engine=analytic", "1"}, {"cluster.placement=random", "2"}}), {.try_changes = true});
+  ASSERT_TRUE(result.has_value());
+  const TriedChange* packed = Tried(*result, "cluster.placement: packed");
+  ASSERT_NE(packed, nullptr);
+  EXPECT_EQ(packed->time, RunScenario(*Demo({{"engine=analytic", "1"}}))->time);
+  EXPECT_LT(packed->time, result->time);
+}
+
+TEST(RunScenario, NamesItsFaultsBesideTheClusterAndAmongWhatItAssumes) {
+  const RunResult result =
+      RunText(RingOf(8, "flow", "faults: [{target: host-3, kind: degrade, value: 10%}]\n"));
+  EXPECT_TRUE(
+      result.cluster_summary.ends_with("; faults: host-3 at 10 % of its rate from the start"))
+      << result.cluster_summary;
+  EXPECT_EQ(
+      std::ranges::count(result.assumptions, "fault: host-3 at 10 % of its rate from the start"),
+      1);
+}
+
 TEST(RunScenario, StopsWhenAsked) {
   const auto scenario = Demo({});
   ASSERT_TRUE(scenario);

@@ -94,6 +94,14 @@ struct LinkRow {
   std::optional<PacketLinkFigures> packets = {};
 };
 
+// A training step by the analytic engine, with one key of its scenario changed.
+struct TriedChange {
+  std::string change;  // "workload.training.overlap.tp: true"; empty: as it is
+  Time time;
+  Bytes memory = {};  // of the fullest stage's GPU
+  bool fits = true;
+};
+
 // A figure over runs with different seeds: its mean, and how far the true mean may be (95 %).
 struct RepeatedFigure {
   std::string name;  // "time_s", as the result names it
@@ -145,6 +153,8 @@ struct RunResult {
   bool fits_memory = true;
   Bytes memory_per_gpu;  // of the fullest stage
   Bytes memory_capacity;
+
+  std::vector<TriedChange> tried;  // with RunOptions::try_changes; the first is the step as it is
 
   std::optional<RepeatResult> repeat;  // the rest is of the first seed
 

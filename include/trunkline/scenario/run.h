@@ -17,6 +17,7 @@ struct RunOptions {
   std::uint32_t threads = 1;
   std::uint32_t repeat = 1;             // runs, each with the next seed
   bool all_links = false;               // of the result; else the worst thousand
+  bool try_changes = false;             // of a training step: RunResult::tried
   PacketSampleSink* samples = nullptr;  // of the first seed, where the scenario asks for any
   ProgressSink* progress = nullptr;
   const StopToken* stop = nullptr;
