@@ -42,7 +42,24 @@ bool LooksLikeScenario(std::string_view text) {
                              [&](const char* key) { return text.find(key) != text.npos; });
 }
 
-Result<FabricSubject> OfFile(const std::string& path, const std::vector<Assignment>& assignments) {
+// Reads the file's text again without a kind of server where that leaves more servers.
+Result<void> KeepAllServers(const std::string& text, const std::string& path, ImportOptions options,
+                            ImportedFabric& imported) {
+  const std::string node = std::exchange(options.node, "");
+  if (node.empty()) return {};
+  auto all = ImportFabric(text, path, options);
+  if (!all) return std::unexpected(all.error());
+  if (all->built.fabric.node_count() <= imported.built.fabric.node_count()) return {};
+  all->built.notes.push_back(
+      fmt::format("not every server has the NICs of a {}: each NIC counts as a rank, so that none "
+                  "is set aside",
+                  node));
+  imported = *std::move(all);
+  return {};
+}
+
+Result<FabricSubject> OfFile(const std::string& path, const std::vector<Assignment>& assignments,
+                             bool all_servers) {
   const auto text = ReadTextFile(path, kMostFabricFileBytes);
   if (!text) return std::unexpected(text.error());
   const bool says_format = std::ranges::any_of(assignments, [](const Assignment& assignment) {
@@ -61,17 +78,32 @@ Result<FabricSubject> OfFile(const std::string& path, const std::vector<Assignme
   if (!spec) return std::unexpected(spec.error());
   auto imported = ImportFabric(*text, path, OptionsOf(*spec));
   if (!imported) return std::unexpected(imported.error());
+  if (all_servers) {
+    if (auto kept = KeepAllServers(*text, path, OptionsOf(*spec), *imported); !kept) {
+      return std::unexpected(kept.error());
+    }
+  }
   auto subject = SubjectOf(std::move(imported->built), *spec);
   if (subject) subject->port_of_link = std::move(imported->port_of_link);
   return subject;
+}
+
+Result<FabricSubject> Load(const std::string& spec, const std::vector<Assignment>& assignments,
+                           bool all_servers) {
+  if (LooksLikeFabricSpec(spec)) return OfSpec(spec, assignments);
+  return OfFile(spec == "-" ? "/dev/stdin" : spec, assignments, all_servers);
 }
 
 }  // namespace
 
 Result<FabricSubject> LoadFabric(const std::string& spec,
                                  const std::vector<Assignment>& assignments) {
-  if (LooksLikeFabricSpec(spec)) return OfSpec(spec, assignments);
-  return OfFile(spec == "-" ? "/dev/stdin" : spec, assignments);
+  return Load(spec, assignments, false);
+}
+
+Result<FabricSubject> LoadAllServers(const std::string& spec,
+                                     const std::vector<Assignment>& assignments) {
+  return Load(spec, assignments, true);
 }
 
 Result<std::uint32_t> CountOption(const FabricCommand& command, const std::string& flag,

@@ -60,6 +60,11 @@ struct FabricSubject {
 [[nodiscard]] Result<FabricSubject> LoadFabric(const std::string& spec,
                                                const std::vector<Assignment>& assignments);
 
+// The same, of all servers: where a file has some that are not whole servers of the kind `node`,
+// every NIC of it is a rank, and none is set aside.
+[[nodiscard]] Result<FabricSubject> LoadAllServers(const std::string& spec,
+                                                   const std::vector<Assignment>& assignments);
+
 // A flag's value as a whole number above 0. TL1002.
 [[nodiscard]] Result<std::uint32_t> CountOption(const FabricCommand& command,
                                                 const std::string& flag,

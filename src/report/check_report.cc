@@ -77,6 +77,30 @@ std::string CostText(const CheckCost& cost) {
   return "cost over all ranks, server by server, by the flow engine:\n" + table.Text("  ");
 }
 
+// What so many findings of a kind are called.
+std::string CountText(FabricFinding::Kind kind, std::size_t count) {
+  using Kind = FabricFinding::Kind;
+  switch (kind) {
+    case Kind::kMissingDevice:
+      return Plural(count, "missing device");
+    case Kind::kExtraDevice:
+      return Plural(count, "device too many", "devices too many");
+    case Kind::kMissingCables:
+      return Plural(count, "place", "places") + " with missing cables";
+    case Kind::kExtraCables:
+      return Plural(count, "place", "places") + " with cables too many";
+    case Kind::kMiscabled:
+      return Plural(count, "mis-cabled cable");
+    case Kind::kSlowCable:
+      return Plural(count, "slow cable");
+    case Kind::kMissingUplinks:
+      return Plural(count, "switch without uplinks", "switches without uplinks");
+    case Kind::kWrongRail:
+      return Plural(count, "NIC on the wrong rail", "NICs on the wrong rail");
+  }
+  return "";
+}
+
 std::string CountsText(const FabricCheck& check) {
   std::map<FabricFinding::Kind, std::size_t> counts;
   std::uint64_t missing = 0;
@@ -88,7 +112,7 @@ std::string CountsText(const FabricCheck& check) {
   }
   std::string text;
   for (const auto& [kind, count] : counts) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, ToString(kind));
+    text += (text.empty() ? "" : ", ") + CountText(kind, count);
     if (kind == FabricFinding::Kind::kMissingCables) {
       text += fmt::format(" ({})", Plural(missing, "cable"));
     }
@@ -118,18 +142,19 @@ void WriteTimes(JsonWriter& json, const CollectiveTimes& times) {
   });
 }
 
+void WriteText(JsonWriter& json, const char* key, const std::string& value) {
+  if (value.empty()) {
+    json.NullField(key);
+  } else {
+    json.Field(key, value);
+  }
+}
+
 void WriteFinding(JsonWriter& json, const FabricFinding& finding) {
-  const auto text = [&](const char* key, const std::string& value) {
-    if (value.empty()) {
-      json.NullField(key);
-    } else {
-      json.Field(key, value);
-    }
-  };
   json.Field("kind", ToString(finding.kind));
   json.Field("from", finding.from);
-  text("to", finding.to);
-  text("instead", finding.instead);
+  WriteText(json, "to", finding.to);
+  WriteText(json, "instead", finding.instead);
   json.Field("found", finding.found);
   json.Field("expected", finding.expected);
   json.Key("ports");
@@ -160,7 +185,7 @@ void WriteSwitch(JsonWriter& json, const ShortSwitch& one) {
 }  // namespace
 
 std::string RenderCheckText(const BuiltFabric& built, const FabricCheck& check,
-                            const std::optional<CheckCost>& cost) {
+                            const std::optional<CheckCost>& cost, const std::string& no_cost) {
   std::string text = fmt::format("{}: {}\n", built.kind, Printable(built.summary));
   for (const std::string& note : built.notes) text += fmt::format("note: {}\n", Printable(note));
   text += Wrap("expected: " + check.expectation, "", 100) + "\n";
@@ -175,11 +200,14 @@ std::string RenderCheckText(const BuiltFabric& built, const FabricCheck& check,
   }
   text += "\n" + RailText(check.rail);
   if (cost) text += "\n" + CostText(*cost);
+  if (!no_cost.empty()) {
+    text += "\n" + Wrap(Printable("the cost cannot be told: " + no_cost), "", 100) + "\n";
+  }
   return text;
 }
 
 std::string RenderCheckJson(const BuiltFabric& built, const FabricCheck& check,
-                            const std::optional<CheckCost>& cost) {
+                            const std::optional<CheckCost>& cost, const std::string& no_cost) {
   JsonWriter json(1);
   json.BeginObject();
   WriteEmptyRun(json, built.notes);
@@ -212,6 +240,7 @@ std::string RenderCheckJson(const BuiltFabric& built, const FabricCheck& check,
   } else {
     json.Null();
   }
+  WriteText(json, "no_cost", no_cost);
   json.EndObject();
   return std::move(json).Take() + "\n";
 }

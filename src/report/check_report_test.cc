@@ -13,6 +13,7 @@ namespace trunkline {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(CheckReport, OfAnUnlikeFabricFitsAScreenAndJsonHasAll) {
   const BuiltFabric found = Build("fat-tree:k=4");
@@ -39,8 +40,26 @@ TEST(CheckReport, OfAFewFindingsNamesThemAll) {
   found.fabric = *cut;
   const std::string text =
       RenderCheckText(found, CheckFabric(found.fabric, {}, &expected.fabric), {});
-  EXPECT_THAT(text, HasSubstr("6 missing-cables (6 cables)"));
+  EXPECT_THAT(text, HasSubstr("found: 6 places with missing cables (6 cables)\n"));
   EXPECT_THAT(text, HasSubstr("leaf-5 misses 1 of 1 cables to spine-5"));
+}
+
+TEST(CheckReport, SaysWhyTheCostCannotBeTold) {
+  const BuiltFabric found = Build("fat-tree:k=4");
+  const FabricCheck check = CheckFabric(found.fabric, {}, nullptr);
+  EXPECT_THAT(RenderCheckText(found, check, {}, "in the fabric found, no path"),
+              HasSubstr("\nthe cost cannot be told: in the fabric found, no path\n"));
+  EXPECT_EQ(nlohmann::json::parse(RenderCheckJson(found, check, {}, "no path"))["no_cost"],
+            "no path");
+  EXPECT_TRUE(nlohmann::json::parse(RenderCheckJson(found, check, {}))["no_cost"].is_null());
+}
+
+TEST(CheckReport, ACostThatRoundsToNothingHasNoSign) {
+  const BuiltFabric found = Build("fat-tree:k=4");
+  const FabricCheck check = CheckFabric(found.fabric, {}, nullptr);
+  const CheckCost cost{.found = {Time::Nanoseconds(999'999), Time::Nanoseconds(1'000'000)},
+                       .mended = {Time::Nanoseconds(1'000'000), Time::Nanoseconds(1'000'000)}};
+  EXPECT_THAT(RenderCheckText(found, check, cost), Not(HasSubstr("-0.0 %")));
 }
 
 }  // namespace

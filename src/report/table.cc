@@ -66,7 +66,10 @@ std::string Wrap(std::string_view text, std::string_view indent, std::size_t wid
   return out;
 }
 
-std::string Percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
+std::string Percent(double fraction) {
+  const double tenths = std::round(1000 * fraction);
+  return fmt::format("{:.1f} %", (tenths == 0 ? 0 : 100 * fraction));  // no -0.0
+}
 
 std::string Multiple(double ratio) {
   return ratio < 100 ? fmt::format("{:.2f}", ratio) : Grouped(ratio);

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "process.h"
@@ -73,7 +75,54 @@ TEST(FabricFiles, AMissingCableIsNamedWithItsPortItsOversubscriptionAndItsCost) 
 TEST(FabricFiles, ACheckCountsFindingsAndCables) {
   const Outcome outcome =
       RunTrunkline({"fabric", "check", WriteFresh("lacks3.net", NetFile(4, 2, 1))});
-  EXPECT_THAT(outcome.out, HasSubstr("found: 1 missing-cables (1 cable)\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("found: 1 place with missing cables (1 cable)\n"));
+}
+
+// The cables of 8 DGX H100 in two scale units, where `change` makes another line of each.
+std::string Exported(const std::function<std::string(const std::string&)>& change) {
+  std::istringstream lines(
+      RunTrunkline({"fabric", "export", "rail-optimized:node=dgx-h100,nodes=8,unit=4,radix=8"})
+          .out);
+  std::string text;
+  for (std::string line; std::getline(lines, line);) text += change(line);
+  return text;
+}
+
+TEST(FabricFiles, AServerThatLacksACableIsCheckedWithTheWholeOnesOfItsKind) {
+  const std::string file = WriteFresh("lacks-nic.csv", Exported([](const std::string& line) {
+                                        return line.starts_with("nic:2/3,") ? "" : line + "\n";
+                                      }));
+  const Outcome outcome = RunTrunkline({"fabric", "check", file, "--set", "node=dgx-h100"});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("note: not every server has the NICs of a dgx-h100"));
+  EXPECT_THAT(outcome.out, HasSubstr("found: 1 place with missing cables (1 cable)\n"
+                                     "  node-2 misses 1 of 1 cables to leaf-3\n"));
+}
+
+TEST(FabricFiles, ASlowNicCableHasACost) {
+  const std::string file = WriteFresh("slow-nic.csv", Exported([](std::string line) {
+                                        if (line.starts_with("nic:2/3,"))
+                                          line.replace(line.find("400 Gb/s"), 3, "100");
+                                        return line + "\n";
+                                      }));
+  const Outcome outcome = RunTrunkline({"fabric", "check", file, "--json"});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  // All that the ring moves passes the cable, at a quarter of the rate.
+  const double found = json["cost"]["found"]["ring_s"];
+  const double mended = json["cost"]["mended"]["ring_s"];
+  EXPECT_NEAR(found / mended, 4, 0.1);
+}
+
+TEST(FabricFiles, AFabricThatHasFallenApartSaysWhyItHasNoCost) {
+  const std::string file = WriteFresh("cut-off.csv", Exported([](const std::string& line) {
+                                        return line.starts_with("leaf-3,") ? "" : line + "\n";
+                                      }));
+  const Outcome outcome = RunTrunkline({"fabric", "check", file});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("leaf-3 misses 1 of 1 cables to spine-4"));
+  EXPECT_THAT(outcome.out, HasSubstr("the cost cannot be told: in the fabric found, no path from"));
+  EXPECT_EQ(outcome.err.find("error"), std::string::npos) << outcome.err;
 }
 
 TEST(FabricFiles, AnEndThatIsNotThereIsAnsweredWithTheNamesOfThoseThatAre) {

@@ -16,9 +16,12 @@ struct CheckCost {
   CollectiveTimes mended;
 };
 
+// `no_cost`: why the cost of what was found cannot be told; empty where it is, or nothing costs.
 [[nodiscard]] std::string RenderCheckText(const BuiltFabric& built, const FabricCheck& check,
-                                          const std::optional<CheckCost>& cost);
+                                          const std::optional<CheckCost>& cost,
+                                          const std::string& no_cost = {});
 [[nodiscard]] std::string RenderCheckJson(const BuiltFabric& built, const FabricCheck& check,
-                                          const std::optional<CheckCost>& cost);
+                                          const std::optional<CheckCost>& cost,
+                                          const std::string& no_cost = {});
 
 }  // namespace trunkline

@@ -223,8 +223,9 @@ void CableBuilder::SetStrangersAside() {
   constexpr std::size_t kMostNamed = 6;
   const std::size_t named = std::min(strangers.size(), kMostNamed);
   imported_.built.notes.push_back(fmt::format(
-      "{} servers have not the {} NICs of a {} and are set aside: {}{}", strangers.size(),
-      node_->nics, node_->name,
+      "{} not the {} NICs of a {} and {} set aside: {}{}",
+      Plural(strangers.size(), "server has", "servers have"), node_->nics, node_->name,
+      strangers.size() == 1 ? "is" : "are",
       fmt::join(strangers.begin(), strangers.begin() + static_cast<std::ptrdiff_t>(named), ", "),
       named < strangers.size() ? ", …" : ""));
 }
