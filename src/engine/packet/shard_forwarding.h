@@ -114,7 +114,7 @@ inline void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id
 // A packet that finds its port idle counts in its class's turn like one that has waited.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::TakeTurn(Port& port, std::uint32_t link, const Packet& packet) {
-  if (packet.traffic_class == control_) return;
+  if (packet.traffic_class >= control_) return;  // only classes of data take turns
   if (!plant_.arbiters.empty()) {
     plant_.arbiters[link].Sent(*plant_.switches_model.arbitration,
                                static_cast<std::uint8_t>(1U << packet.traffic_class), packet.wire);

@@ -70,8 +70,12 @@ Bisection BisectionOf(const XgftPlan& plan, std::uint32_t nodes, std::uint32_t n
     upper += bounds.cut;
   }
   Bisection bisection;
-  bisection.lower = Rate::BitsPerSecond(static_cast<std::int64_t>(std::min(lower, upper)));
-  bisection.upper = Rate::BitsPerSecond(static_cast<std::int64_t>(upper));
+  // What is beyond is refused next.
+  const auto rate = [](double bits) {
+    return Rate::BitsPerSecond(static_cast<std::int64_t>(std::min(bits, kMaxTotalRate)));
+  };
+  bisection.lower = rate(std::min(lower, upper));
+  bisection.upper = rate(upper);
   bisection.method =
       bisection.lower == bisection.upper
           ? "formula: exact in a generalised fat tree"
