@@ -19,10 +19,6 @@
 namespace trunkline {
 namespace {
 
-// Named by the contract of the command line; refused until the layer below exists.
-constexpr std::array kLater = {"plan", "sweep",   "calibrate", "diagnose",
-                               "exec", "convert", "validate",  "report"};
-
 // Adds "key=<value of the flag>" as an assignment labelled with the flag, when it is given.
 void Assign(CLI::App& app, std::vector<Assignment>& assignments, const std::string& flag,
             const std::string& key, const std::string& help) {
@@ -226,7 +222,7 @@ void DefineExplain(CLI::App& root, ExplainCommand& explain) {
 
 // Every subcommand and the flags that it knows, for a did-you-mean before parsing.
 std::vector<std::string> SubcommandNames(const CLI::App& app) {
-  std::vector<std::string> names(kLater.begin(), kLater.end());
+  std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(sub->get_name());
   }
@@ -260,10 +256,6 @@ Result<void> CheckWords(const CLI::App& app, const std::vector<std::string>& arg
   if (std::ranges::find(commands, command) == commands.end()) {
     return Error("TL1001", fmt::format("unknown subcommand '{}'", command),
                  DidYouMean(command, commands, "`trunkline --help` lists them"));
-  }
-  if (std::ranges::find(kLater, command) != kLater.end()) {
-    return Error("TL1003", fmt::format("`trunkline {}` comes later", command),
-                 "run, collective, fabric, catalog and explain are here now");
   }
   const std::vector<std::string> flags = FlagNames(*app.get_subcommand(command));
   for (const std::string& argument : arguments) {

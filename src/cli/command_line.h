@@ -73,8 +73,7 @@ struct PrintCommand {
 using Command = std::variant<RunCommand, CollectiveCommand, FabricCommand, CatalogCommand,
                              ExplainCommand, PrintCommand>;
 
-// TL1001 (unknown subcommand or flag), TL1002 (a value is missing or malformed), TL1003 (comes
-// later).
+// TL1001 (unknown subcommand or flag), TL1002 (a value is missing or malformed).
 [[nodiscard]] Result<Command> ParseCommandLine(const std::vector<std::string>& arguments);
 
 // One file each; they print and return the exit status.

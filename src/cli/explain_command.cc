@@ -120,10 +120,17 @@ int Execute(const ExplainCommand& command) {
     PrintResult(fmt::format("{}: {}\n", entry.name, Wrapped(entry.text)));
     found = true;
   }
+  const std::string first_word = Lower(command.term) + ' ';
+  for (const Entry& entry : entries) {
+    if (found) break;
+    if (!Lower(entry.name).starts_with(first_word)) continue;
+    PrintResult(fmt::format("{}: {}\n", entry.name, Wrapped(entry.text)));
+    found = true;
+  }
   if (found) return kExitDone;
   std::vector<std::string> names;
-  for (const Entry& entry : entries) names.push_back(entry.name);
-  const std::string match = ClosestMatch(command.term, names);
+  for (const Entry& entry : entries) names.push_back(Lower(entry.name));
+  const std::string match = ClosestMatch(Lower(command.term), names);
   PrintDiagnostics(Error("TL1005", fmt::format("nothing is known about '{}'", command.term),
                          match.empty() ? "`trunkline explain` lists what can be explained"
                                        : fmt::format("did you mean '{}'?", match))

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "report/names.h"
+#include "report/repeat_table.h"
 #include "report/table.h"
 #include "trunkline/report/report.h"
 
@@ -74,6 +75,10 @@ std::string RenderCollectiveTable(const RunResult& result) {
   }
   out += fmt::format("# Avg bus bandwidth    : {:g}\n",
                      busbw / 1e9 / static_cast<double>(result.rows.size()));
+  if (result.repeat) {
+    out += fmt::format("# {}\n{}", RepeatHeading(*result.repeat),
+                       RepeatTable(*result.repeat).Text("#   "));
+  }
   out += fmt::format("# Collective test concluded: {}\n", ToString(result.rows.front().primitive));
   return out;
 }

@@ -33,16 +33,32 @@ Time WaitedInAll(const PacketReport& packets) {
   return sum;
 }
 
+Time TakenInAll(const PacketReport& packets) {
+  Time sum;
+  for (const CriticalMessage& message : packets.critical) sum += message.taken;
+  return sum;
+}
+
+// When the last of the chain arrives; 0 without one.
+Time EndOf(const PacketReport& packets) {
+  if (packets.critical.empty()) return {};
+  return packets.critical.back().begin + packets.critical.back().taken;
+}
+
 }  // namespace
 
 std::vector<std::string> CriticalPathFindings(const RunResult& result,
                                               const PacketReport& packets) {
   if (packets.critical.empty()) return {};
+  const Time waited = WaitedInAll(packets);
+  const Time taken = TakenInAll(packets);
   std::vector<std::string> findings = {fmt::format(
-      "The last message, to {}, ends a chain of {}, which waited {} beyond what they take on idle "
-      "paths.",
+      "The last message, to {}, ends a chain of {}. Of the {} until it arrives, they take {} on "
+      "idle paths and waited {} beyond that; {} passed before each was begun, behind its sender's "
+      "earlier messages or computation.",
       RankName(result, packets.critical.back().destination),
-      Grouped(static_cast<double>(packets.critical.size())), Humanize(WaitedInAll(packets)))};
+      Grouped(static_cast<double>(packets.critical.size())), Humanize(EndOf(packets)),
+      Humanize(taken - waited), Humanize(waited), Humanize(EndOf(packets) - taken))};
   for (const CriticalMessage* message : WorstFirst(packets)) {
     if (Waited(*message) == Time()) break;
     findings.push_back(fmt::format(
@@ -58,8 +74,7 @@ std::vector<std::string> CriticalPathFindings(const RunResult& result,
 std::vector<Figure> CriticalPathFigures(const RunResult& result, const PacketReport& packets) {
   if (packets.critical.empty() || result.status != RunStatus::kFinished) return {};
   const Time waited = WaitedInAll(packets);
-  Time taken;
-  for (const CriticalMessage& message : packets.critical) taken += message.taken;
+  const Time taken = TakenInAll(packets);
   std::vector<Figure> figures = {
       {fmt::format("the {} that led to the end",
                    Plural(packets.critical.size(), "message", "messages")),
@@ -89,7 +104,10 @@ std::vector<Figure> CriticalPathFigures(const RunResult& result, const PacketRep
 void WriteCriticalPath(JsonWriter& json, const RunResult& result, const PacketReport& packets) {
   json.BeginObject();
   json.Field("messages", static_cast<std::uint64_t>(packets.critical.size()));
+  json.Field("end_s", EndOf(packets));
+  json.Field("idle_paths_s", TakenInAll(packets) - WaitedInAll(packets));
   json.Field("waited_s", WaitedInAll(packets));
+  json.Field("before_begin_s", EndOf(packets) - TakenInAll(packets));
   json.Key("worst");
   json.Objects(WorstFirst(packets), [&](const CriticalMessage* message) {
     json.Field("from_rank", static_cast<std::uint64_t>(Index(message->source)));

@@ -41,7 +41,10 @@ TEST(CriticalPath, NamesTheWaitTheRanksAndTheQueue) {
   const RunResult result = WithChain();
   const auto findings = CriticalPathFindings(result, *result.packets);
   ASSERT_EQ(findings.size(), 2U);
-  EXPECT_THAT(findings[0], AllOf(HasSubstr("rank 5"), HasSubstr("30 us")));
+  // The parts add up to the whole: 52 = 20 + 30 + 2.
+  EXPECT_THAT(findings[0], AllOf(HasSubstr("rank 5"), HasSubstr("Of the 52 us"),
+                                 HasSubstr("take 20 us on idle paths and waited 30 us"),
+                                 HasSubstr("; 2 us passed before")));
   const std::string to = result.fabric->name(result.fabric->link(LinkId(0)).to);
   EXPECT_THAT(findings[1],
               AllOf(HasSubstr("From rank 2 to rank 5"), HasSubstr("64 KiB"), HasSubstr(to)));
@@ -81,7 +84,10 @@ TEST(CriticalPath, IsInJsonWorstFirst) {
   const RunResult result = WithChain();
   const Json path = Json::parse(RenderJson(result))["critical_path"];
   EXPECT_EQ(path["messages"], 2);
+  EXPECT_DOUBLE_EQ(path["end_s"], 52e-6);
+  EXPECT_DOUBLE_EQ(path["idle_paths_s"], 20e-6);
   EXPECT_DOUBLE_EQ(path["waited_s"], 30e-6);
+  EXPECT_DOUBLE_EQ(path["before_begin_s"], 2e-6);
   EXPECT_EQ(path["worst"][0]["to_rank"], 5);
   EXPECT_EQ(path["worst"][0]["max_queue_bytes"], 65'536);
   EXPECT_TRUE(Json::parse(RenderJson(testing::CollectiveResult()))["critical_path"].is_null());

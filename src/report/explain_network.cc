@@ -133,6 +133,13 @@ Figure BusiestLink(const RunResult& result) {
 Question ExplainDataPath(const RunResult& result) {
   Question q{
       "Data transport", "How do bytes move without the CPU and without extra copies?", "", {}};
+  if (result.traffic && result.transport.kind == TransportKind::kTcp) {
+    q.answer =
+        "They do not: each message takes a connection of the kernel's TCP. A core at either end "
+        "copies every byte between the application and the socket and processes its headers; these "
+        "figures include what that costs.";
+    return q;
+  }
   if (result.traffic) {
     q.answer =
         "Each message has a queue pair: the NIC cuts it into packets and hears from the receiver's "

@@ -84,6 +84,15 @@ TEST(Explain, HoldsWithoutFabricRouterOrTraining) {
   EXPECT_THAT(RenderExplain(RunResult{}), HasSubstr("7. System-level optimisation"));
 }
 
+TEST(Explain, DoesNotCallTcpRdma) {
+  RunResult result = testing::MessagesResult();
+  EXPECT_THAT(RenderExplain(result), HasSubstr("queue pair"));
+  result.transport.kind = TransportKind::kTcp;
+  const std::string text = RenderExplain(result);
+  EXPECT_THAT(text, HasSubstr("kernel's TCP"));
+  EXPECT_THAT(text, Not(HasSubstr("queue pair")));
+}
+
 TEST(Advice, GivesTheClosedFormOfTheBubble) {
   const std::vector<std::string> advice = Advice(testing::PipelineResult());
   ASSERT_EQ(advice.size(), 3);

@@ -88,16 +88,21 @@ void Table::Add(std::vector<std::string> cells) {
 std::string Table::Text(std::string_view indent) const {
   std::vector<std::size_t> widths;
   for (const Column& column : columns_) widths.push_back(Width(column.title));
+  std::vector<char> told(columns_.size(), rows_.empty() ? 1 : 0);
   for (const auto& row : rows_) {
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], Width(row[c]));
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      widths[c] = std::max(widths[c], Width(row[c]));
+      if (!row[c].empty() && row[c] != "-") told[c] = 1;
+    }
   }
   std::string out;
   const auto line = [&](auto cell_of) {
     std::string text(indent);
     for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (told[c] == 0) continue;
       const std::string& cell = cell_of(c);
       const std::string pad(widths[c] - Width(cell), ' ');
-      if (c > 0) text += "  ";
+      if (text.size() > indent.size()) text += "  ";
       text += columns_[c].align == Align::kRight ? pad + cell : cell + pad;
     }
     text.erase(text.find_last_not_of(' ') + 1);

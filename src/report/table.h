@@ -25,7 +25,8 @@ class Table {
   // REQUIRES: one cell a column. Cells are made Printable, and long ones cut in their middle.
   void Add(std::vector<std::string> cells);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  // The title line and the rows, each after `indent` and without trailing spaces.
+  // The title line and the rows, each after `indent` and without trailing spaces. A column that
+  // says nothing in any row ("" or "-") is left out.
   [[nodiscard]] std::string Text(std::string_view indent) const;
 
  private:

@@ -11,6 +11,7 @@
 #include "report/jobs.h"
 #include "report/link_classes.h"
 #include "report/names.h"
+#include "report/repeat_table.h"
 #include "report/table.h"
 #include "report/traffic_json.h"
 #include "report/window.h"
@@ -64,8 +65,8 @@ std::string BarOf(double share) {
 
 void AddFastForward(Page& page, const SkippedTime& skipped, Time whole) {
   if (skipped.skips == 0) {
-    page.Fact("fast-forward", "nothing",
-              fmt::format("was skipped: no windows agreed within {} for long enough",
+    page.Fact("fast-forward", "none",
+              fmt::format("all was simulated: no windows agreed within {} for long enough",
                           Percent(skipped.tolerance)));
     return;
   }
@@ -73,6 +74,14 @@ void AddFastForward(Page& page, const SkippedTime& skipped, Time whole) {
             fmt::format("was skipped, {} of the time; each completion is within {} of the whole "
                         "run's if paces stay in the band seen",
                         Percent(Ratio(skipped.skipped, whole)), Humanize(skipped.error)));
+}
+
+// What a bound is of.
+const char* RunName(const RunResult& result) {
+  if (result.traffic) return "traffic";
+  if (result.jobs) return "mix of jobs";
+  if (!result.rows.empty()) return "collective";
+  return result.training ? "plan" : "trace";
 }
 
 void AddHead(Page& page, const RunResult& result) {
@@ -98,7 +107,7 @@ void AddHead(Page& page, const RunResult& result) {
         !whole ? std::string("of the whole")
                : fmt::format(
                      "no run of this {} on this fabric is faster; this one takes {:.3f} times it",
-                     result.traffic ? "traffic" : "plan", Ratio(result.time, result.bound)));
+                     RunName(result), Ratio(result.time, result.bound)));
   }
   if (result.traffic && result.traffic->fast_forward) {
     AddFastForward(page, *result.traffic->fast_forward, result.time);
@@ -292,23 +301,6 @@ void AddWindow(Page& page, const RunResult& result) {
   AddPackets(page, result.window->packets.counters);
 }
 
-void AddRepeat(Page& page, const RepeatResult& repeat) {
-  page.Heading(fmt::format("Over {} seeds, {} to {}; the rest is of the first", repeat.seeds.size(),
-                           repeat.seeds.front(), repeat.seeds.back()));
-  Table table({{"", Align::kLeft}, {"mean"}, {"± 95 %"}, {"least"}, {"most"}});
-  for (const RepeatedFigure& figure : repeat.figures) {
-    const bool time = figure.name.starts_with("time_s") || figure.name.starts_with("fct_s");
-    const auto cell = [&](double value) {
-      if (time) return Humanize(Time::FromSeconds(value));
-      return figure.name.starts_with("busbw") ? Bandwidth(value) : fmt::format("{:.4g}", value);
-    };
-    const auto& half = figure.interval.half_width;
-    table.Add({figure.name, cell(figure.interval.mean), half ? cell(*half) : "", cell(figure.least),
-               cell(figure.most)});
-  }
-  page.Add(table);
-}
-
 void AddJobs(Page& page, const JobsResult& jobs, std::size_t limit) {
   page.Heading("Jobs on one fabric, each alone and all together");
   page.Add(JobsTable(jobs));
@@ -397,7 +389,10 @@ std::string RenderText(const RunResult& result, const TextOptions& options) {
   }
   if (result.traffic) AddPaused(page, result.traffic->paused, options.links);
   if (result.window) AddWindow(page, result);
-  if (result.repeat) AddRepeat(page, *result.repeat);
+  if (result.repeat) {
+    page.Heading(RepeatHeading(*result.repeat));
+    page.Add(RepeatTable(*result.repeat));
+  }
   AddLinks(page, result, options.links);
   AddBlocked(page, result);
   if (const std::vector<std::string> advice = Advice(result); !advice.empty()) {

@@ -22,6 +22,31 @@ TEST(Table, AlignsColumnsByCodePoints) {
             "  abc    1000\n");
 }
 
+TEST(Table, LeavesOutAColumnThatSaysNothing) {
+  Table table({{"name", Align::kLeft}, {"step"}, {"balanced over"}, {"value"}});
+  table.Add({"a", "-", "", "1"});
+  table.Add({"b", "-", "", "-"});
+  EXPECT_EQ(table.Text(""),
+            "name  value\n"
+            "a         1\n"
+            "b         -\n");
+}
+
+TEST(RenderCollectiveTable, HasTheMeanOverSeedsAndItsInterval) {
+  RunResult result = testing::CollectiveResult();
+  EXPECT_THAT(RenderCollectiveTable(result), Not(HasSubstr("seeds")));
+  RepeatResult repeat;
+  repeat.seeds = {1, 2, 3};
+  repeat.figures.push_back({.name = "time_s",
+                            .interval = {.mean = 100e-6, .half_width = 10e-6},
+                            .least = 95e-6,
+                            .most = 105e-6});
+  result.repeat = repeat;
+  const std::string text = RenderCollectiveTable(result);
+  EXPECT_THAT(text, HasSubstr("# Over 3 seeds, 1 to 3; the rest is of the first\n"));
+  EXPECT_THAT(text, ContainsRegex("#   time_s +100 us +10 us +95 us +105 us"));
+}
+
 TEST(Table, CutsLongNamesInTheirMiddle) {
   Table table({{"name", Align::kLeft}, {"cables"}});
   const std::string name = "leaf-" + std::string(300, 'x') + "-ü7";

@@ -35,10 +35,10 @@ std::vector<std::string> DescribeFaults(const Scenario& scenario) {
   }
   if (scenario.engine != EngineKind::kPacket) return texts;
   for (const TimedFault& fault : scenario.cluster.timed_faults) {
-    texts.push_back(fmt::format(
-        "{} {} from {}{}", fault.target, What(fault),
-        fault.at == Time() ? "the start" : Humanize(fault.at),
-        fault.until ? fmt::format(" to {}", Humanize(*fault.until)) : std::string()));
+    texts.push_back(
+        fmt::format("{} {} from {}{}", fault.target, What(fault),
+                    fault.at == Time() ? "the start" : Humanize(fault.at),
+                    fault.until ? fmt::format(" to {}", Humanize(*fault.until)) : std::string()));
   }
   return texts;
 }

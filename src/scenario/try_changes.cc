@@ -22,7 +22,7 @@ struct Change {
 };
 
 void AddOverlaps(const TrainingPlan& plan, std::vector<Change>& out) {
-  const auto add = [&](const char* name, bool TrainingPlan::*key, bool matters) {
+  const auto add = [&](const char* name, bool TrainingPlan::* key, bool matters) {
     if (plan.*key || !matters) return;
     TrainingPlan changed = plan;
     changed.*key = true;
@@ -39,8 +39,7 @@ void AddMemory(const TrainingPlan& plan, std::vector<Change>& out) {
       {Recompute::kNone, "none"}, {Recompute::kSelective, "selective"}, {Recompute::kFull, "full"}};
   for (const auto& [recompute, name] : kRecomputes) {
     if (recompute == plan.recompute) continue;
-    Change& change =
-        out.emplace_back(fmt::format("workload.training.recompute: {}", name), plan);
+    Change& change = out.emplace_back(fmt::format("workload.training.recompute: {}", name), plan);
     change.plan.recompute = recompute;
   }
   for (int zero = 0; plan.dp > 1 && zero <= 3; ++zero) {
@@ -50,8 +49,7 @@ void AddMemory(const TrainingPlan& plan, std::vector<Change>& out) {
     change.plan.zero = zero;
   }
   if (plan.tp > 1 && !plan.sequence_parallel) {
-    Change& change =
-        out.emplace_back("workload.training.parallel.sequence_parallel: true", plan);
+    Change& change = out.emplace_back("workload.training.parallel.sequence_parallel: true", plan);
     change.plan.sequence_parallel = true;
   }
 }

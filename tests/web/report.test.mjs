@@ -73,7 +73,7 @@ function quantity(text) {
     'TiB': 2 ** 40,
     'GB/s': 1e9,
     'MB/s': 1e6,
-    'kB/s': 1e3,
+    'KB/s': 1e3,
     '': 1,
   };
   const [, number, unit] = /^([\d.,]+) ?(\S*)$/.exec(text.trim());

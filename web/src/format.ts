@@ -30,7 +30,7 @@ export const decimalBytes = (value: number): string =>
   scaled(value, [[1e12, 'TB'], [1e9, 'GB'], [1e6, 'MB'], [1e3, 'KB'], [1, 'B']]);
 
 export const bandwidth = (bytesPerSecond: number): string =>
-  scaled(bytesPerSecond, [[1e9, 'GB/s'], [1e6, 'MB/s'], [1e3, 'kB/s'], [1, 'B/s']]);
+  scaled(bytesPerSecond, [[1e9, 'GB/s'], [1e6, 'MB/s'], [1e3, 'KB/s'], [1, 'B/s']]);
 
 // As people name it: networks in Gb/s, what is inside a server in GB/s.
 export const linkRate = (bytesPerSecond: number, kind: string): string =>
