@@ -37,8 +37,9 @@ int Print(const FabricCommand& command, const std::string& spec, bool weak_point
   const WeakPoints* found = weak ? &*weak : nullptr;
   const RoutingProof routing = weak_points ? ProofsOf(*subject) : RoutingProof();
   const RoutingProof* proofs = weak_points ? &routing : nullptr;
-  PrintResult(command.json ? RenderFabricJson(*subject->built, analysis, found, nullptr, proofs)
-                           : RenderFabricText(*subject->built, analysis, found, proofs));
+  PrintResult(command.json
+                  ? RenderFabricJson(*subject->built, analysis, found, nullptr, proofs)
+                  : RenderFabricText(*subject->built, analysis, found, proofs, subject->radix));
   return kExitDone;
 }
 

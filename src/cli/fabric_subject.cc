@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "base/yaml_reader.h"
 #include "cli/fabric_verbs.h"
@@ -24,6 +25,26 @@ Result<FabricSubject> SubjectOf(BuiltFabric built, const FabricSpec& spec) {
                        .routing_parameters = spec.routing_parameters};
 }
 
+// The ports of a switch, the most of a list, as the spec or else its kind says; 0 where neither
+// does.
+std::uint32_t RadixOf(const FabricSpec& spec) {
+  std::int64_t radix = 0;
+  for (const FabricKind& kind : FabricKinds()) {
+    for (const FabricKey& key : kind.keys) {
+      if (kind.name != spec.kind || (key.name != "radix" && key.name != "k")) continue;
+      const auto given = spec.values.find(key.name);
+      if (given == spec.values.end()) {
+        std::from_chars(key.fallback.data(), key.fallback.data() + key.fallback.size(), radix);
+      } else if (const auto* one = std::get_if<std::int64_t>(&given->second.value)) {
+        radix = *one;
+      } else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&given->second.value)) {
+        radix = std::ranges::max(*list);
+      }
+    }
+  }
+  return static_cast<std::uint32_t>(radix);
+}
+
 Result<FabricSubject> OfSpec(const std::string& text, const std::vector<Assignment>& assignments) {
   if (!assignments.empty()) {
     return Error("TL1002", "--set changes a scenario or how a file is read, and this is neither",
@@ -33,7 +54,9 @@ Result<FabricSubject> OfSpec(const std::string& text, const std::vector<Assignme
   if (!spec) return std::unexpected(spec.error());
   auto built = BuildFabric(*spec);
   if (!built) return std::unexpected(built.error());
-  return SubjectOf(*std::move(built), *spec);
+  auto subject = SubjectOf(*std::move(built), *spec);
+  if (subject) subject->radix = RadixOf(*spec);
+  return subject;
 }
 
 // A scenario has one of these keys, in YAML or JSON.

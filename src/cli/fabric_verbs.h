@@ -53,6 +53,7 @@ struct FabricSubject {
   std::shared_ptr<const BuiltFabric> built;
   RoutingPolicy routing = RoutingPolicy::kAdaptive;
   RoutingParameters routing_parameters = {};
+  std::uint32_t radix = 0;                       // ports of a switch; 0: unknown
   std::vector<std::uint32_t> port_of_link = {};  // as ImportedFabric's; of other fabrics empty
 };
 

@@ -145,7 +145,8 @@ Result<PathComparison> ComparePaths(const Fabric& fabric, RoutingPolicy routing,
 }
 
 std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& analysis,
-                             const WeakPoints* weak, const RoutingProof* routing) {
+                             const WeakPoints* weak, const RoutingProof* routing,
+                             std::uint32_t radix) {
   const FabricCounts& counts = analysis.counts;
   const HopStatistics& hops = analysis.hops;
   std::string text = fmt::format("{}: {}\n\n", built.kind, built.summary);
@@ -172,7 +173,7 @@ std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& ana
     text += Line("", fmt::format("{} of NIC pairs in different nodes have no path",
                                  Percent(hops.unreachable)));
   }
-  if (!counts.tiers.empty()) text += EstimateText(EstimateSwitches(counts));
+  if (!counts.tiers.empty()) text += EstimateText(EstimateSwitches(counts, radix));
   for (std::size_t i = 0; i < built.notes.size(); ++i) {
     text += fmt::format("{:<18}{}\n", i == 0 ? "notes" : "", Printable(built.notes[i]));
   }

@@ -125,6 +125,12 @@ TEST(FabricFiles, AFabricThatHasFallenApartSaysWhyItHasNoCost) {
   EXPECT_EQ(outcome.err.find("error"), std::string::npos) << outcome.err;
 }
 
+TEST(FabricFiles, ASwitchHasThePortsThatTheSpecOrItsKindSays) {
+  for (const char* spec : {"clos:nodes=4,radix=64", "clos:nodes=4"}) {
+    EXPECT_THAT(RunTrunkline({"fabric", spec}).out, HasSubstr("5 x 4 / 64 = ")) << spec;
+  }
+}
+
 TEST(FabricFiles, AnEndThatIsNotThereIsAnsweredWithTheNamesOfThoseThatAre) {
   const Outcome outcome = RunTrunkline(
       {"fabric", "path", WriteFresh("whole3.net", NetFile(4, 2, -1)), "gpu:0/0", "gpu:1/0"});

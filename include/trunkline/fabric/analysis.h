@@ -59,11 +59,12 @@ struct HopStatistics {
 struct SwitchEstimate {
   double estimate = 0;
   std::uint64_t servers = 0;
-  std::uint32_t ports = 0;  // of the switch with the most cables
+  std::uint32_t ports = 0;  // of a switch: those known, or the most that one uses
   std::uint64_t switches = 0;
   std::vector<std::string> why_not;  // what of the fabric it does not assume; empty: it holds
 };
-[[nodiscard]] SwitchEstimate EstimateSwitches(const FabricCounts& counts);
+// `radix`: ports of a switch; 0: unknown.
+[[nodiscard]] SwitchEstimate EstimateSwitches(const FabricCounts& counts, std::uint32_t radix = 0);
 
 struct FabricAnalysis {
   FabricCounts counts;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,10 +37,11 @@ struct RoutingProof {
 };
 
 // Counts, oversubscription, bisection and hops at a glance; with `weak`, where the fabric is thin,
-// too.
+// too. `radix`: ports of its switches, where they are known; 0: not.
 [[nodiscard]] std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& analysis,
                                            const WeakPoints* weak = nullptr,
-                                           const RoutingProof* routing = nullptr);
+                                           const RoutingProof* routing = nullptr,
+                                           std::uint32_t radix = 0);
 // The keys of docs/report.md's fabric result: gpus, nodes, nics, switches, links, oversubscription,
 // bisection, diameter_hops, mean_hops, cost (null without it). Hops count switches. With `weak`
 // also bisection.cut, most_loaded, path_diversity, single_points and failures; with `routing`

@@ -117,6 +117,15 @@ TEST(SwitchEstimate, SaysWhatItDoesNotAssume) {
   EXPECT_THAT(thin.why_not, ::testing::Contains(HasSubstr("oversubscription")));
 }
 
+TEST(SwitchEstimate, TakesTheRadixGivenRatherThanThePortsInUse) {
+  const FabricCounts counts = CountParts(Build("clos:nodes=4,radix=64").fabric);
+  EXPECT_EQ(EstimateSwitches(counts).ports, 4U);
+  const SwitchEstimate estimate = EstimateSwitches(counts, 64);
+  EXPECT_EQ(estimate.estimate, 5 * 4 / 64.0);
+  EXPECT_THAT(estimate.why_not,
+              ::testing::Contains("1 switch, not the 5120 of a full tree of 64-port switches"));
+}
+
 TEST(Hops, LeaveOutPairsWithinANode) {
   // Two nodes of two NICs on their own leaves: the same rail is 1 switch away, the other rail 3.
   const HopStatistics hops =

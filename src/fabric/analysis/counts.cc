@@ -86,8 +86,8 @@ FabricCounts CountParts(const Fabric& fabric) {
   return counts;
 }
 
-SwitchEstimate EstimateSwitches(const FabricCounts& counts) {
-  SwitchEstimate estimate{.servers = counts.nodes, .why_not = {}};
+SwitchEstimate EstimateSwitches(const FabricCounts& counts, std::uint32_t radix) {
+  SwitchEstimate estimate{.servers = counts.nodes, .ports = radix, .why_not = {}};
   for (const TierSummary& tier : counts.tiers) {
     estimate.ports = std::max(estimate.ports, tier.ports);
     estimate.switches += tier.switches;
