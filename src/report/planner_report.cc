@@ -82,7 +82,7 @@ std::vector<Measure> Measures() {
       {"mean switches",
        [](Trial t) { return fmt::format("{:.4g}", t.analysis.hops.mean_switches); }},
       {"price", [](Trial t) { return Money(t.cost.price(), t.cost.currency); }},
-      {"per GPU", [](Trial t) { return MoneyOr(t.cost.per_end(), t.cost.currency); }},
+      {"per endpoint", [](Trial t) { return MoneyOr(t.cost.per_end(), t.cost.currency); }},
       {"per GB/s of bisection",
        [](Trial t) { return MoneyOr(t.cost.per_gigabyte_of_bisection(), t.cost.currency); }},
       {"power", [](Trial t) { return fmt::format("{:.4g} kW", t.cost.watts / 1e3); }},

@@ -27,6 +27,14 @@ TEST(FabricWorth, ComparisonIsOneDocumentWithTimesAndPrices) {
   EXPECT_NEAR(tapered / flat, 16.0 / 7, 0.02 * 16 / 7);
 }
 
+TEST(FabricWorth, ComparesThePriceOfAnEndpointWhereThereAreNoGpus) {
+  const Outcome outcome = RunTrunkline(
+      {"fabric", "compare", "single-switch:nodes=8", "tree:arity=[4,2],taper=[4]", "-q"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("per endpoint"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("per GPU"), std::string::npos) << outcome.out;
+}
+
 TEST(FabricWorth, AdviceOverEveryBudgetEndsWithTheStatusOfTheInfeasible) {
   const Outcome outcome =
       RunTrunkline({"fabric", "advise", "--gpus", "16", "--radix", "32", "--budget", "1", "-q"});
