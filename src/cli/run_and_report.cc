@@ -103,7 +103,7 @@ int RunAndReport(const std::string& path, const RunFlags& flags,
     options.threads = static_cast<std::uint32_t>(flags.threads);
     options.repeat = static_cast<std::uint32_t>(flags.repeat);
     options.all_links = flags.all_links;
-    options.try_changes = true;
+    options.try_changes = !flags.json || folder;  // JSON alone has no advice
     options.samples = samples ? &*samples : nullptr;
     options.progress = &progress;
     options.stop = &stop;
