@@ -14,9 +14,8 @@ namespace trunkline {
 // One thing that is not as expected, in the names of the fabric found.
 struct FabricFinding {
   enum class Kind : std::uint8_t {
-    // `from` is its name in what was expected; `to`, of a NIC, its leaf there, and `ports` the
-    // ports
-    // of that, where the file numbers them.
+    // `from` is its name in what was expected; of a NIC, `to` is its leaf there and `ports` are
+    // that leaf's, where the file numbers them.
     kMissingDevice,
     kExtraDevice,
     // Between `from`, a device or a server, and `to`: `found` where `expected` should be.

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "fabric/check/testing.h"
 #include "trunkline/base/random.h"
 #include "trunkline/fabric/import.h"
 
@@ -268,22 +269,7 @@ TEST(CheckFabric, AServerWithHalfOfTheUsualNicsIsOfAnotherKind) {
 
 // A rail-optimised fabric of 16 servers where the NICs `a` and `b` of one server are exchanged.
 Fabric WithSwappedNics(const char* a, const char* b) {
-  const Fabric fabric = Build("rail-optimized:node=dgx-h100,nodes=16,radix=32");
-  const DeviceId one = fabric.Find(a)[0];
-  const DeviceId two = fabric.Find(b)[0];
-  FabricBuilder builder;
-  builder.CopyDevices(fabric);
-  for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
-    const Link& link = fabric.link(LinkId(i));
-    DeviceId from = link.from;
-    if (link.kind == LinkKind::kNetwork && from == one) {
-      from = two;
-    } else if (link.kind == LinkKind::kNetwork && from == two) {
-      from = one;
-    }
-    builder.AddCable(from, link.to, link.rate, link.latency, link.kind);
-  }
-  return std::move(builder).Build();
+  return Exchanged(Build("rail-optimized:node=dgx-h100,nodes=16,radix=32"), a, b);
 }
 
 TEST(CheckFabric, ANicOnTheWrongRailIsFoundWithWhatItCosts) {
