@@ -8,7 +8,7 @@ option(TRUNKLINE_WITH_PCH "Precompile the headers of the standard library, fmt a
 # in the libraries, and without a warning that only clang counts as part of -Wconversion.
 add_library(trunkline_test_options INTERFACE)
 target_compile_options(trunkline_test_options INTERFACE
-  $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>
+  $<$<CONFIG:Release>:-O0> $<$<CONFIG:RelWithDebInfo>:-O0>
   $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
 
 # trunkline_kind_options(TARGET KIND): what else the units of a kind are compiled with, and so the
@@ -17,7 +17,11 @@ function(trunkline_kind_options target kind)
   if(kind STREQUAL "test")
     target_link_libraries(${target} PRIVATE trunkline_test_options)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  elseif(TRUNKLINE_WITH_FUZZ)
+    return()
+  endif()
+  # What is not linked into a library may share a library's headers only as the same kind of code.
+  target_compile_options(${target} PRIVATE -fPIC)
+  if(TRUNKLINE_WITH_FUZZ)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
 endfunction()
