@@ -19,8 +19,10 @@ function(trunkline_kind_options target kind)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     return()
   endif()
-  # What is not linked into a library may share a library's headers only as the same kind of code.
-  target_compile_options(${target} PRIVATE -fPIC)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    target_compile_options(${target} PRIVATE -fPIC)  # as the libraries whose headers it shares
+  endif()
   if(TRUNKLINE_WITH_FUZZ)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
   endif()

@@ -13,11 +13,11 @@ struct ByteRange {
 
 // Divides [0, bytes) into `parts` consecutive ranges that begin at multiples of `element` and
 // differ by at most one element, the longer ones first. Ranges may be empty.
-class Cut {
+class EvenCut {
  public:
-  Cut() = default;
+  EvenCut() = default;
   // REQUIRES: element > 0, parts > 0, bytes is a non-negative multiple of element.
-  Cut(std::int64_t bytes, std::int64_t element, std::int64_t parts)
+  EvenCut(std::int64_t bytes, std::int64_t element, std::int64_t parts)
       : element_(element),
         quotient_(bytes / element / parts),
         remainder_(bytes / element % parts) {}
@@ -50,7 +50,7 @@ class NestedCut {
         short_(outer_.short_size(), element, inner),
         long_(outer_.long_size(), element, inner) {}
 
-  [[nodiscard]] const Cut& outer() const { return outer_; }
+  [[nodiscard]] const EvenCut& outer() const { return outer_; }
   // Piece `j` of part `i`, from the beginning of part `i`.
   [[nodiscard]] ByteRange piece(std::int64_t i, std::int64_t j) const {
     return (outer_.is_long(i) ? long_ : short_).range(j);
@@ -62,9 +62,9 @@ class NestedCut {
   }
 
  private:
-  Cut outer_;
-  Cut short_;
-  Cut long_;
+  EvenCut outer_;
+  EvenCut short_;
+  EvenCut long_;
 };
 
 }  // namespace trunkline

@@ -91,7 +91,7 @@ class FoldedSchedule : public ProgramSchedule<FoldedSchedule<Derived>> {
 
   RingOrder order_;
   RankFolding folding_;
-  Cut pieces_;  // by channel
+  EvenCut pieces_;  // by channel
 };
 
 }  // namespace trunkline

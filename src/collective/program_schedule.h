@@ -51,7 +51,7 @@ class SpecSchedule : public Schedule {
   [[nodiscard]] std::int64_t bytes() const { return spec_.bytes.count(); }
   [[nodiscard]] std::int64_t element() const { return spec_.element_bytes; }
   // The data cut into one chunk a rank, in rank order.
-  [[nodiscard]] const Cut& chunks() const { return chunks_; }
+  [[nodiscard]] const EvenCut& chunks() const { return chunks_; }
 
  private:
   // Of one row or column of the matrix.
@@ -60,7 +60,7 @@ class SpecSchedule : public Schedule {
   std::string algorithm_;
   CollectiveSpec spec_;
   std::uint32_t ranks_;
-  Cut chunks_;
+  EvenCut chunks_;
 };
 
 // A schedule whose ops are closed forms. `Derived` has

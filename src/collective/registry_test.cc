@@ -92,8 +92,8 @@ TEST(Primitive, HasTheBusBandwidthFactorOfNcclTests) {
   EXPECT_DOUBLE_EQ(BusBandwidthFactor(Primitive::kAllReduce, 1), 0);
 }
 
-TEST(Cut, DividesElementsEvenlyTheLongerPartsFirst) {
-  const Cut cut(22, 2, 4);  // 11 elements: 3, 3, 3, 2
+TEST(EvenCut, DividesElementsEvenlyTheLongerPartsFirst) {
+  const EvenCut cut(22, 2, 4);  // 11 elements: 3, 3, 3, 2
   std::vector<std::int64_t> sizes;
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(cut.offset(i + 1) - cut.offset(i), cut.size(i));
@@ -101,7 +101,7 @@ TEST(Cut, DividesElementsEvenlyTheLongerPartsFirst) {
   }
   EXPECT_EQ(sizes, (std::vector<std::int64_t>{6, 6, 6, 4}));
   EXPECT_EQ(cut.offset(4), 22);
-  EXPECT_EQ(Cut(0, 8, 5).size(0), 0);
+  EXPECT_EQ(EvenCut(0, 8, 5).size(0), 0);
 }
 
 TEST(NestedCut, PartsOfPartsAddUpToTheWhole) {

@@ -112,7 +112,7 @@ class Definition {
   const CollectiveSpec& spec_;
   std::uint32_t ranks_;
   std::int64_t size_;
-  Cut chunks_;
+  EvenCut chunks_;
   std::vector<Element> sums_;
 };
 

@@ -96,16 +96,16 @@ void SuggestArrival(const RunResult& result, std::vector<Suggestion>& out) {
                          CollectiveName(*most), Humanize(most->waiting))});
 }
 
-// Those that fit and gain, by the engine that tried them, fastest first.
+// Those that gain, by the engine that tried them, fastest first.
 std::vector<const TriedChange*> WorthwhileChanges(const RunResult& result) {
   std::vector<const TriedChange*> changes;
   if (result.tried.empty()) return changes;
   const TriedChange& as_is = result.tried.front();
   for (const TriedChange& tried : result.tried) {
-    if (&tried == &as_is || !tried.fits) continue;
+    if (&tried == &as_is) continue;
     // One that makes the plan fit need not be faster.
     const bool gains = Ratio(as_is.time - tried.time, as_is.time) >= kWorthwhileShare;
-    if (gains || !as_is.fits) changes.push_back(&tried);
+    if (gains || !result.fits_memory) changes.push_back(&tried);
   }
   std::ranges::stable_sort(changes, {}, &TriedChange::time);
   if (changes.size() > kChangesTold) changes.resize(kChangesTold);

@@ -34,7 +34,7 @@ Meanings MeaningsOf(const RunResult& result) {
 // Spans of a lane as place of the meaning, gap since the last end and duration, in picoseconds:
 // short numbers, and exact in a browser's doubles.
 void WriteLane(JsonWriter& json, const RunResult& result, const Meanings& meanings,
-               const Lane& lane) {
+               const TimelineLane& lane) {
   json.Field("stream", StreamName(result, lane.stream));
   json.Key("spans");
   json.BeginArray();
@@ -51,7 +51,7 @@ void WriteLane(JsonWriter& json, const RunResult& result, const Meanings& meanin
 
 std::string TimelineJson(const RunResult& result) {
   const Meanings meanings = MeaningsOf(result);
-  const std::vector<Lane> lanes = LanesOf(result);
+  const std::vector<TimelineLane> lanes = LanesOf(result);
   JsonWriter json;
   json.BeginObject();
   json.Field("end", result.timeline.end.ps());
@@ -61,13 +61,14 @@ std::string TimelineJson(const RunResult& result) {
     json.Field("category", entry.first.category);
   });
   json.Key("ranks");
-  json.Objects(std::views::filter(lanes, &Lane::first_of_rank), [&](const Lane& first) {
-    json.Field("name", RankName(result, first.rank));
-    json.Key("lanes");
-    const auto own = [&](const Lane& lane) { return lane.rank == first.rank; };
-    json.Objects(std::views::filter(lanes, own),
-                 [&](const Lane& lane) { WriteLane(json, result, meanings, lane); });
-  });
+  json.Objects(
+      std::views::filter(lanes, &TimelineLane::first_of_rank), [&](const TimelineLane& first) {
+        json.Field("name", RankName(result, first.rank));
+        json.Key("lanes");
+        const auto own = [&](const TimelineLane& lane) { return lane.rank == first.rank; };
+        json.Objects(std::views::filter(lanes, own),
+                     [&](const TimelineLane& lane) { WriteLane(json, result, meanings, lane); });
+      });
   json.EndObject();
   return std::move(json).Take();
 }

@@ -7,10 +7,10 @@
 
 namespace trunkline {
 
-std::vector<Lane> LanesOf(const RunResult& result) {
+std::vector<TimelineLane> LanesOf(const RunResult& result) {
   std::set<std::pair<RankId, std::uint8_t>> used;
   for (const TaskSpan& span : result.timeline.spans) used.emplace(span.rank, span.stream);
-  std::vector<Lane> lanes;
+  std::vector<TimelineLane> lanes;
   for (const auto& [rank, stream] : used) {
     lanes.push_back({rank, stream, lanes.empty() || lanes.back().rank != rank});
   }

@@ -9,14 +9,14 @@
 // How recorded spans are drawn: a lane for each stream of each recorded rank.
 namespace trunkline {
 
-struct Lane {
+struct TimelineLane {
   RankId rank{};
   std::uint8_t stream = 0;
   bool first_of_rank = false;
 };
 
 // By rank, then stream; only streams with a span.
-[[nodiscard]] std::vector<Lane> LanesOf(const RunResult& result);
+[[nodiscard]] std::vector<TimelineLane> LanesOf(const RunResult& result);
 
 // What a span is, and how it is coloured. A receive is posted early and mostly waits, which is no
 // work of the rank: it has a category of its own.

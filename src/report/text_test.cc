@@ -113,9 +113,9 @@ TEST(RenderText, SaysThatAPlanDoesNotFitAndWhatWould) {
   RunResult result = testing::PipelineResult();
   result.fits_memory = false;
   result.memory_capacity = Bytes(40'000'000'000);
-  result.tried = {{"", Time::Microseconds(360'000), result.memory_per_gpu, false},
-                  {"workload.training.parallel.zero: 2", Time::Microseconds(361'000),
-                   Bytes(39'000'000'000), true}};
+  result.tried = {
+      {"", Time::Microseconds(360'000), result.memory_per_gpu},
+      {"workload.training.parallel.zero: 2", Time::Microseconds(361'000), Bytes(39'000'000'000)}};
   const std::string text = RenderText(result);
   EXPECT_THAT(text, HasSubstr("DOES NOT FIT"));
   EXPECT_THAT(text, HasSubstr("workload.training.parallel.zero: 2 (36.32 GiB, a step of 361 ms)"));

@@ -69,7 +69,7 @@ std::string RenderTrace(const RunResult& result) {
   json.EndObject();
   json.Key("traceEvents");
   json.BeginArray();
-  for (const Lane& lane : LanesOf(result)) {
+  for (const TimelineLane& lane : LanesOf(result)) {
     const std::uint64_t process = Index(lane.rank);
     if (lane.first_of_rank) {
       WriteName(json, "process_name", process, 0, RankName(result, lane.rank));

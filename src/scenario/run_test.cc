@@ -150,6 +150,28 @@ TEST(RunScenario, AChangeThatIsTriedTakesWhatTheRunTakesWithIt) {
   }
 }
 
+TEST(RunScenario, TriesTheChangesThatFitTheMemoryAndNoOther) {
+  const std::vector<Assignment> plan = {{"engine=analytic", "1"},
+                                        {"workload.training.micro_batch=4", "2"}};
+  const auto base = RunScenario(*Demo(plan), {.try_changes = true});
+  ASSERT_TRUE(base.has_value());
+  std::size_t fitting = 0;
+  const std::vector<std::string> keys = {"parallel.zero: 0", "parallel.zero: 3", "recompute: full",
+                                         "micro_batch: 2", "micro_batch: 8"};
+  for (const std::string& key : keys) {
+    std::string assignment = "workload.training." + key;
+    assignment.replace(assignment.find(": "), 2, "=");
+    std::vector<Assignment> assignments = plan;
+    assignments.push_back({assignment, "3"});
+    const auto changed = RunScenario(*Demo(assignments));
+    ASSERT_TRUE(changed.has_value());
+    EXPECT_EQ(Tried(*base, "workload.training." + key) != nullptr, changed->fits_memory) << key;
+    fitting += changed->fits_memory ? 1 : 0;
+  }
+  EXPECT_GT(fitting, 0U);
+  EXPECT_LT(fitting, keys.size());
+}
+
 TEST(RunScenario, TriesNoChangeThatAScenarioRefuses) {
   const auto result = RunScenario(
       *Demo({{"workload.training.parallel.sequence_parallel=false", "1"}}), {.try_changes = true});

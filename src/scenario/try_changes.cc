@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/analytic/analytic_time.h"
+#include "engine/cuts.h"
 #include "scenario/choose.h"
 #include "scenario/prepare.h"
 #include "scenario/resolved_graph.h"
@@ -98,12 +100,42 @@ bool Accepted(const ModelConfig& model, const TrainingPlan& plan) {
 class Trials {
  public:
   Trials(const Scenario& scenario, const StopToken* stop, const RunResult& result)
-      : scenario_(scenario), stop_(stop), result_(result) {}
+      : scenario_(scenario), result_(result), cuts_(*result.router) {
+    options_.seed = scenario.seed;
+    options_.stop = stop;
+  }
 
+  // Nothing for a plan that is refused, exceeds the memory or does not run.
   [[nodiscard]] std::optional<TriedChange> Try(std::string key, const TrainingPlan& plan,
                                                const Placement& placement) const {
     const TrainingJob job{result_.training->model, plan};
     if (!Accepted(job.model, plan)) return std::nullopt;
+    const Bytes memory = FullestGpu(job);
+    if (memory > result_.memory_capacity) return std::nullopt;
+    const auto time = TimeOf(job, placement);
+    if (!time) return std::nullopt;
+    return TriedChange{std::move(key), *time, memory};
+  }
+
+  // The run itself, which need not fit.
+  [[nodiscard]] std::optional<TriedChange> AsItIs() const {
+    const TrainingJob job{result_.training->model, result_.training->plan};
+    const auto time = result_.engine == "analytic" ? result_.time : TimeOf(job, result_.placement);
+    if (!time) return std::nullopt;
+    return TriedChange{"", *time, result_.memory_per_gpu};
+  }
+
+ private:
+  [[nodiscard]] static Bytes FullestGpu(const TrainingJob& job) {
+    Bytes most;
+    for (const StageMemory& stage : PlanMemory(job.model, job.plan)) {
+      most = std::max(most, stage.total());
+    }
+    return most;
+  }
+
+  [[nodiscard]] std::optional<Time> TimeOf(const TrainingJob& job,
+                                           const Placement& placement) const {
     const auto step = PrepareStep(scenario_.cluster, job);
     if (!step) return std::nullopt;
     const TaskGraph& steps = *step->training.graph;
@@ -114,23 +146,15 @@ class Trials {
     std::vector<CollectiveChoice> choices;
     for (const Chosen& one : *chosen) choices.push_back(one.choice);
     const ResolvedGraph graph(steps, std::move(choices));
-    EngineOptions options;
-    options.seed = scenario_.seed;
-    options.stop = stop_;
-    const auto timeline =
-        RunAnalytic({*result_.router, result_.transport, graph, placement}, options);
-    if (!timeline || timeline->status != RunStatus::kFinished) return std::nullopt;
-    Bytes memory;
-    for (const StageMemory& stage : step->training.memory) {
-      memory = std::max(memory, stage.total());
-    }
-    return TriedChange{std::move(key), timeline->end, memory, memory <= step->memory};
+    const auto time =
+        AnalyticTime({*result_.router, result_.transport, graph, placement}, options_, cuts_);
+    return time ? *time : std::nullopt;
   }
 
- private:
   const Scenario& scenario_;
-  const StopToken* stop_;
   const RunResult& result_;
+  const FabricCuts cuts_;
+  EngineOptions options_;
 };
 
 }  // namespace
@@ -138,7 +162,7 @@ class Trials {
 void TryChanges(const Scenario& scenario, const StopToken* stop, RunResult& result) {
   const TrainingWorkload& training = *result.training;
   const Trials trials(scenario, stop, result);
-  auto as_is = trials.Try("", training.plan, result.placement);
+  auto as_is = trials.AsItIs();
   if (!as_is) return;
   result.tried = {*std::move(as_is)};
   for (Change& change : ChangesOf(training)) {

@@ -4,7 +4,7 @@
 
 #include "training/program_writer.h"
 #include "training/stage_model.h"
-#include "training/step_costs.h"
+#include "training/step_kernels.h"
 
 namespace trunkline {
 
@@ -61,7 +61,7 @@ class LayerWriter {
   std::uint32_t SumPartial() { return SumPartial(writer_.mark()); }
 
   const StepContext& context_;
-  const StepCosts& costs_;
+  const StepKernels& costs_;
   ProgramWriter& writer_;
   bool tensor_;     // tp > 1
   bool sequence_;   // tp > 1 with sequence parallelism

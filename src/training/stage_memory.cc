@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "training/step_costs.h"
+#include "training/step_kernels.h"
 
 namespace trunkline {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "training/layer_parameters.h"
-#include "training/step_costs.h"
+#include "training/step_kernels.h"
 
 namespace trunkline {
 namespace {

@@ -7,7 +7,7 @@
 #include "training/program_writer.h"
 #include "training/rank_grid.h"
 #include "training/stage_model.h"
-#include "training/step_costs.h"
+#include "training/step_kernels.h"
 #include "trunkline/training/model.h"
 #include "trunkline/training/plan.h"
 #include "trunkline/training/training.h"
@@ -19,7 +19,7 @@ struct StepContext {
   const ModelConfig& model;
   const TrainingPlan& plan;
   const KernelModel& kernels;
-  const StepCosts& costs;
+  const StepKernels& costs;
   const RankGrid& grid;
   CollectiveTable& collectives;
 };

@@ -11,7 +11,7 @@
 #include "training/stage_memory.h"
 #include "training/stage_model.h"
 #include "training/stage_program.h"
-#include "training/step_costs.h"
+#include "training/step_kernels.h"
 
 namespace trunkline {
 namespace {
@@ -84,7 +84,7 @@ std::vector<std::string> Assumptions(const ModelConfig& model, const TrainingPla
 }
 
 // Compute of a step as if one GPU held every layer: no stage's is longer.
-double RoughSeconds(const StepCosts& costs, const ModelConfig& model, const TrainingPlan& plan) {
+double RoughSeconds(const StepKernels& costs, const ModelConfig& model, const TrainingPlan& plan) {
   double seconds = 0;
   for (const Time& piece : costs.time) seconds += piece.seconds();
   // Recomputation repeats a forward at most.
@@ -108,6 +108,17 @@ Diagnostics Warnings(const TrainingPlan& plan) {
 
 }  // namespace
 
+std::vector<StageMemory> PlanMemory(const ModelConfig& model, const TrainingPlan& given) {
+  TrainingPlan plan = given;
+  if (plan.sequence == 0) plan.sequence = model.max_positions;
+  const std::vector<Stage> stages = CutIntoStages(model, plan);
+  std::vector<StageMemory> memory;
+  for (std::uint32_t i = 0; i < stages.size(); ++i) {
+    memory.push_back(ComputeStageMemory(model, plan, stages[i], i));
+  }
+  return memory;
+}
+
 Result<TrainingWorkload> BuildTraining(const ModelConfig& model, const TrainingPlan& given,
                                        const Accelerator& accelerator) {
   if (model.is_moe()) {
@@ -124,7 +135,7 @@ Result<TrainingWorkload> BuildTraining(const ModelConfig& model, const TrainingP
 
   const Result<KernelModel> kernels = KernelModel::Make(accelerator, plan.precision);
   if (!kernels) return std::unexpected(kernels.error());
-  const StepCosts costs = ComputeStepCosts(model, plan, *kernels);
+  const StepKernels costs = ComputeStepKernels(model, plan, *kernels);
   if (RoughSeconds(costs, model, plan) >= kLongestKernel) {
     return Error("TL1334", "one step computes for more than 10^6 s",
                  "shorten sequence or global_batch, or check the model for a slip");
@@ -141,9 +152,9 @@ Result<TrainingWorkload> BuildTraining(const ModelConfig& model, const TrainingP
     workload.stage_compute.push_back(stage.compute);
     workload.last_backward.insert(workload.last_backward.end(), stage.last_backward.begin(),
                                   stage.last_backward.end());
-    workload.memory.push_back(ComputeStageMemory(model, plan, stages[i], i));
   }
 
+  workload.memory = PlanMemory(model, plan);
   workload.tokens_per_step = plan.global_batch * plan.sequence;
   workload.model_flops_per_step =
       ModelFlopsPerToken(model, plan.sequence) * static_cast<double>(workload.tokens_per_step);

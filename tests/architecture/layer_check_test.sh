@@ -30,6 +30,16 @@ expect 'which is not public' include/trunkline/base/units.h '"base/yaml_reader.h
 expect 'not in the order' src/gossip/a.cc '"trunkline/base/units.h"'
 expect 'from the folder of its layer' src/base/units.cc '"units_table.h"'
 
+rm -rf "${tree:?}"/*
+mkdir -p "$tree/src/base" "$tree/include"
+printf '#include <vector>\nstruct Cut {\n' >"$tree/src/base/a.h"
+printf 'class Cut final : Base {\n' >"$tree/src/base/b.cc"
+printf 'namespace {\nstruct Cut {\n}  // namespace\nstruct Cut;\n' >"$tree/src/base/c.cc"
+if found=$("$check" "$tree") || [[ $found != *'src/base/b.cc:1: ::Cut is also src/base/a.h:2' ]]; then
+  printf 'two types of one name, got: %s\n' "$found"
+  exit 1
+fi
+
 # And a clean tree passes.
 rm -rf "${tree:?}"/*
 mkdir -p "$tree/src/engine/flow" "$tree/include"

@@ -94,12 +94,12 @@ struct LinkRow {
   std::optional<PacketLinkFigures> packets = {};
 };
 
-// A training step by the analytic engine, with one key of its scenario changed.
+// A training step by the analytic engine, as it is or with one key of its scenario changed to what
+// fits the memory.
 struct TriedChange {
   std::string change;  // "workload.training.overlap.tp: true"; empty: as it is
   Time time;
   Bytes memory = {};  // of the fullest stage's GPU
-  bool fits = true;
 };
 
 // A figure over runs with different seeds: its mean, and how far the true mean may be (95 %).

@@ -64,6 +64,10 @@ struct TrainingWorkload {
   Diagnostics warnings;
 };
 
+// What BuildTraining says of memory, by pipeline stage. REQUIRES as there.
+[[nodiscard]] std::vector<StageMemory> PlanMemory(const ModelConfig& model,
+                                                  const TrainingPlan& plan);
+
 // REQUIRES: CheckPlan(model, plan, plan.ranks()) is empty of errors. Fails with TL1310 for
 // mixture-of-experts models.
 [[nodiscard]] Result<TrainingWorkload> BuildTraining(const ModelConfig& model,

@@ -140,7 +140,7 @@ class ExchangeSchedule : public ProgramSchedule<ExchangeSchedule> {
   }
   [[nodiscard]] ByteRange Piece(ByteRange block, std::uint32_t channel) const {
     if (channels() == 1) return block;
-    const ByteRange piece = Cut(block.size, element(), channels()).range(channel);
+    const ByteRange piece = EvenCut(block.size, element(), channels()).range(channel);
     return {block.offset + piece.offset, piece.size};
   }
 

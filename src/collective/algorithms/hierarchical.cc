@@ -209,7 +209,7 @@ class HierarchicalSchedule : public ProgramSchedule<HierarchicalSchedule> {
   std::uint32_t nodes_;
   std::uint32_t per_node_;
   NestedCut ranked_;              // by rank, then by channel
-  Cut pieces_;                    // by channel, and each piece …
+  EvenCut pieces_;                // by channel, and each piece …
   std::vector<NestedCut> local_;  // … by local index, then by node
 };
 

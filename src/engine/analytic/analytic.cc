@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "engine/accounting.h"
+#include "engine/analytic/analytic_time.h"
 #include "engine/analytic/costs.h"
 #include "engine/analytic/representatives.h"
 #include "engine/analytic/step_run.h"
@@ -108,9 +110,7 @@ bool HasUnorderedTasks(const TaskGraph& graph) {
   return false;
 }
 
-}  // namespace
-
-Result<Timeline> RunAnalytic(const EngineInput& input, const EngineOptions& options) {
+Result<void> Check(const EngineInput& input, const EngineOptions& options) {
   if (options.handshake == Handshake::kRendezvous) {
     return Error("TL1621", "the analytic engine knows eager messages only",
                  "use engine: flow for rendezvous");
@@ -125,7 +125,26 @@ Result<Timeline> RunAnalytic(const EngineInput& input, const EngineOptions& opti
     return Error("TL1623", "the analytic engine runs the tasks of a stream in order only",
                  "use engine: flow, which starts each as soon as it can");
   }
-  StepCosts costs(input);
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<Time>> AnalyticTime(const EngineInput& input, const EngineOptions& options,
+                                         const FabricCuts& cuts) {
+  if (auto checked = Check(input, options); !checked) return std::unexpected(checked.error());
+  StepCosts costs(input, cuts);
+  StepRun run(input, options, costs, Representatives(input.graph));
+  const auto status = run.Run();
+  if (!status) return std::unexpected(status.error());
+  if (*status != RunStatus::kFinished) return std::nullopt;
+  return LastEnd(run);
+}
+
+Result<Timeline> RunAnalytic(const EngineInput& input, const EngineOptions& options) {
+  if (auto checked = Check(input, options); !checked) return std::unexpected(checked.error());
+  const FabricCuts cuts(input.router);
+  StepCosts costs(input, cuts);
   StepRun run(input, options, costs, Representatives(input.graph));
   const auto status = run.Run();
   if (!status) return std::unexpected(status.error());

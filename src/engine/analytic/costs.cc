@@ -8,8 +8,8 @@
 
 namespace trunkline {
 
-StepCosts::StepCosts(const EngineInput& input)
-    : input_(input), cuts_(input.router), endpoints_of_program_(input.graph.program_count()) {
+StepCosts::StepCosts(const EngineInput& input, const FabricCuts& cuts)
+    : input_(input), cuts_(cuts), endpoints_of_program_(input.graph.program_count()) {
   for (std::uint32_t r = 0; r < input.graph.ranks(); ++r) {
     endpoints_of_program_[input.graph.program_of(RankId(r))].push_back(endpoint(RankId(r)));
   }

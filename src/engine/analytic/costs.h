@@ -16,7 +16,8 @@ namespace trunkline {
 // What the communication of a task graph costs in closed form, found on demand and kept.
 class StepCosts {
  public:
-  explicit StepCosts(const EngineInput& input);
+  // `cuts`: of the input's router.
+  StepCosts(const EngineInput& input, const FabricCuts& cuts);
 
   // Dense index of a communicator, for the calls below.
   [[nodiscard]] Result<std::uint32_t> Group(CommunicatorId id);
@@ -52,7 +53,7 @@ class StepCosts {
   [[nodiscard]] DeviceId endpoint(RankId rank) const { return input_.placement.endpoint(rank); }
 
   const EngineInput input_;
-  FabricCuts cuts_;
+  const FabricCuts& cuts_;
   std::vector<std::vector<DeviceId>> endpoints_of_program_;
   std::map<std::set<std::uint32_t>, CutLoad> loads_;  // by programs
   std::map<CommunicatorId, std::uint32_t> index_;

@@ -104,7 +104,7 @@ double HalvingDoublingForm(const FormInput& input) {
   const CollectiveSpec& spec = input.spec;
   const std::int64_t piece = LongestPiece(spec.bytes.count(), spec.element_bytes, spec.channels);
   DoublingSteps steps(input);
-  const Cut blocks(piece, spec.element_bytes, steps.active());
+  const EvenCut blocks(piece, spec.element_bytes, steps.active());
   const auto exchange = [&](std::uint32_t level) {
     steps.Exchange(level, static_cast<double>(blocks.offset(steps.active() >> (level + 1))));
   };
@@ -118,7 +118,7 @@ double HalvingDoublingForm(const FormInput& input) {
 // ceil(log2 p) steps; step k moves min(2^k, p - 2^k) blocks to the rank 2^k before.
 double BruckForm(const FormInput& input) {
   const std::uint32_t p = input.group.ranks();
-  const Cut blocks(input.spec.bytes.count(), input.spec.element_bytes, p);
+  const EvenCut blocks(input.spec.bytes.count(), input.spec.element_bytes, p);
   std::vector<double> reached(p, 0);
   for (std::uint32_t distance = 1; distance < p; distance *= 2) {
     const auto run = static_cast<double>(blocks.offset(std::min(distance, p - distance)));

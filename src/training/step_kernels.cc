@@ -1,4 +1,4 @@
-#include "training/step_costs.h"
+#include "training/step_kernels.h"
 
 #include <utility>
 
@@ -29,7 +29,7 @@ class CostCollector {
                   .mean_context = MeanContext(model, plan.sequence)};
   }
 
-  StepCosts Collect() && {
+  StepKernels Collect() && {
     Norms();
     Attention();
     Mlp();
@@ -176,7 +176,7 @@ class CostCollector {
   std::int64_t up_ = 0;
   std::int64_t vocab_ = 0;
   AttentionShape attention_;
-  StepCosts costs_;
+  StepKernels costs_;
 };
 
 }  // namespace
@@ -186,8 +186,8 @@ std::int64_t PaddedVocabulary(const ModelConfig& model, const TrainingPlan& plan
   return (model.vocab + multiple - 1) / multiple * multiple;
 }
 
-StepCosts ComputeStepCosts(const ModelConfig& model, const TrainingPlan& plan,
-                           const KernelModel& kernels) {
+StepKernels ComputeStepKernels(const ModelConfig& model, const TrainingPlan& plan,
+                               const KernelModel& kernels) {
   return CostCollector(model, plan, kernels).Collect();
 }
 

@@ -33,7 +33,7 @@ enum class Piece : std::uint8_t {
 };
 inline constexpr std::size_t kPieceCount = 17;
 
-struct StepCosts {
+struct StepKernels {
   std::array<Time, kPieceCount> time;
   std::vector<KernelCost> kernels;  // of one layer, the head and the embedding
 
@@ -44,8 +44,8 @@ struct StepCosts {
 [[nodiscard]] std::int64_t PaddedVocabulary(const ModelConfig& model, const TrainingPlan& plan);
 
 // REQUIRES: a checked plan with its sequence filled in.
-[[nodiscard]] StepCosts ComputeStepCosts(const ModelConfig& model, const TrainingPlan& plan,
-                                         const KernelModel& kernels);
+[[nodiscard]] StepKernels ComputeStepKernels(const ModelConfig& model, const TrainingPlan& plan,
+                                             const KernelModel& kernels);
 
 // Norm of the gradients, and the update, of `parameters` on one GPU.
 [[nodiscard]] KernelCost GradientNormCost(const KernelModel& kernels, const TrainingPlan& plan,
