@@ -103,6 +103,9 @@ bool Apply(std::string_view option, Settings& to) {
   if (option.starts_with("threads=")) {
     to.run.threads = static_cast<std::uint32_t>(std::atoi(option.data() + 8));
   }
+  if (option.starts_with("acks=")) {
+    to.transport.ack_every = static_cast<std::uint32_t>(std::atoi(option.data() + 5));
+  }
   if (option == "any") to.transport.recovery = LossRecovery::kSelectiveRepeat;
   if (option == "trim") to.switches.trimming = true;
   if (option == "small") to.switches.buffer = Bytes(4'000'000);

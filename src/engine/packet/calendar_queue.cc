@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "trunkline/base/check.h"
@@ -23,6 +25,15 @@ struct Later {
     return b < a;
   }
 };
+
+// Calls function(i) for every i below kPlaces, each a constant: unrolled, whatever the compiler
+// thinks of it.
+template <std::size_t kPlaces, typename Function>
+[[gnu::always_inline]] inline void ForEachOfPlaces(Function function) {
+  [&]<std::size_t... kPlace>(std::index_sequence<kPlace...>) {
+    (function(std::integral_constant<std::size_t, kPlace>()), ...);
+  }(std::make_index_sequence<kPlaces>());
+}
 
 constexpr std::size_t kShort = 16;
 
@@ -77,7 +88,7 @@ void CalendarQueue::Insert(const PacketEvent& event) {
   std::size_t place = next_;
   for (std::size_t left = end_ - next_; left != 0;) {
     const std::size_t half = (left + 1) / 2;
-    place += half * static_cast<std::size_t>(!(event < today_[place + half - 1]));
+    place += half & ~event.MaskIfBefore(today_[place + half - 1]);
     left -= half;
   }
   for (std::size_t i = end_++; i > place; --i) today_[i] = today_[i - 1];
@@ -123,40 +134,42 @@ void CalendarQueue::BeginChunk(std::size_t slot) {
 }
 
 // Sorts the `count` events of a chunk into `sorted`, where there is room for a whole one: each goes
-// where the number of those before it says. Hardly any branch depends on the events, because half
-// of those would be mispredicted.
+// where the number of those before it says. No branch depends on the events, because half of those
+// would be mispredicted.
 template <std::size_t kPlaces>
 void CalendarQueue::SortChunk(const PacketEvent* events, std::size_t count,
                               PacketEvent* sorted) const {
   std::array<std::uint64_t, kPlaces> keys{};  // time within the bucket, kind, entity
-  for (std::size_t i = 0; i < kPlaces; ++i) {
+  std::array<std::size_t, kPlaces> before{};
+  ForEachOfPlaces<kPlaces>([&](auto i) {
     const auto time = static_cast<std::uint64_t>(events[i].time - begin_) << 32;
     const std::uint64_t key = time | events[i].key >> 32;
     keys[i] = i < count ? key : UINT64_MAX;
-  }
-  std::array<std::size_t, kPlaces> before{};
-  for (std::size_t i = 0; i < kPlaces; ++i) {
-    for (std::size_t j = i + 1; j < kPlaces; ++j) {
-      const bool swapped = keys[j] < keys[i];
-      before[i] += swapped ? 1 : 0;
-      before[j] += swapped ? 0 : 1;
-    }
-  }
-  for (std::size_t i = 0; i < kPlaces; ++i) sorted[before[i]] = events[i];
+    before[i] = i;
+  });
+  ForEachOfPlaces<kPlaces>([&](auto j) {
+    ForEachOfPlaces<j>([&](auto i) {
+      const std::size_t swapped = keys[j] < keys[i] ? 1 : 0;
+      before[i] += swapped;
+      before[j] -= swapped;
+    });
+  });
+  ForEachOfPlaces<kPlaces>([&](auto i) { sorted[before[i]] = events[i]; });
 }
 
 // What a bucket has up to `end` becomes today_, in order.
 void CalendarQueue::Gather(std::uint32_t end) {
   std::uint32_t chunk = (end - 1) / kChunk;
   std::uint32_t here = (end - 1) % kChunk + 1;
-  if (previous_[chunk] == kNone) {
+  constexpr std::uint32_t kFew = 8;
+  if (previous_[chunk] == kNone && here <= kFew) {
     const PacketEvent* const events = &events_[chunk * kChunk];
     if (here == 1) {
       today_[0] = events[0];
-    } else if (here <= kChunk / 2) {
-      SortChunk<kChunk / 2>(events, here, today_.data());
+    } else if (here <= kFew / 2) {
+      SortChunk<kFew / 2>(events, here, today_.data());
     } else {
-      SortChunk<kChunk>(events, here, today_.data());
+      SortChunk<kFew>(events, here, today_.data());
     }
     FreeChunk(chunk);
     end_ = here;
@@ -170,7 +183,8 @@ void CalendarQueue::Gather(std::uint32_t end) {
   }
   while (chunk != kNone) {
     if (end_ + kChunk > today_.size()) today_.resize(2 * today_.size());
-    std::copy_n(&events_[chunk * kChunk], kChunk, &today_[end_]);  // all: cheaper than to count
+    // All of it: cheaper than to count.
+    std::memcpy(&today_[end_], &events_[chunk * kChunk], kChunk * sizeof(PacketEvent));
     end_ += here;
     const std::uint32_t previous = previous_[chunk];
     FreeChunk(chunk);
@@ -315,43 +329,73 @@ std::int64_t CalendarQueue::next_time() const {
   return next;
 }
 
-// By fractions of the bucket's width first: what is left is short, or of one time.
 void CalendarQueue::SortToday() {
   if (end_ <= kShort / 2) {
     SortShort(std::span(today_).first(end_));
+  } else if (end_ <= 2 * kShort) {
+    SortFew<6>();
+  } else if (end_ <= UINT8_MAX) {
+    SortFew<8>();
+  } else {
+    SortMany();
+  }
+}
+
+// By fractions of the bucket's width first: what is left is short, or of one time. Without branches
+// that depend on the events.
+template <int kPartBits>
+void CalendarQueue::SortFew() {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr std::size_t kParts = std::size_t{1} << kPartBits;
+  const int shift = shift_ + 4 - kPartBits;  // of 16 units at most
+  std::array<std::uint8_t, kParts> place{};
+  for (std::size_t i = 0; i < end_; ++i) {
+    ++place[static_cast<std::size_t>((today_[i].time - begin_) >> shift)];
+  }
+  // Each part's place is the number of events before it; eight parts are added up by one product.
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  constexpr std::uint64_t kMany = kEach * (256 - kShort);  // the bits of kShort and more
+  std::uint64_t sum = 0;
+  std::uint64_t many = 0;
+  for (std::size_t i = 0; i < kParts; i += 8) {
+    std::uint64_t counts = 0;
+    std::memcpy(&counts, &place[i], sizeof counts);
+    const std::uint64_t sums = counts * kEach;
+    const std::uint64_t places = (sums << 8) + sum * kEach;
+    std::memcpy(&place[i], &places, sizeof places);
+    sum += sums >> 56;
+    many |= counts & kMany;
+  }
+  if (many != 0) {
+    SortMany();  // many of one time
     return;
   }
+  if (scratch_.size() < today_.size()) scratch_.resize(today_.size());
+  for (std::size_t i = 0; i < end_; ++i) {
+    const auto part = static_cast<std::size_t>((today_[i].time - begin_) >> shift);
+    scratch_[place[part]++] = today_[i];
+  }
+  today_.swap(scratch_);
+  SortShort(std::span(today_).first(end_));  // hardly anything is out of its place
+}
+
+// The same for any number.
+void CalendarQueue::SortMany() {
   constexpr std::size_t kParts = 64;
   const int shift = shift_ - 2;  // of 16 units at most
   const auto part = [&](const PacketEvent& event) {
     return static_cast<std::size_t>((event.time - begin_) >> shift);
   };
-  std::array<std::uint32_t, kParts> place{};
-  std::uint64_t used = 0;
-  for (std::size_t i = 0; i < end_; ++i) {
-    const std::size_t of = part(today_[i]);
-    ++place[of];
-    used |= std::uint64_t{1} << of;
-  }
-  std::uint32_t sum = 0;
-  std::uint32_t most = 0;
-  for (std::uint64_t left = used; left != 0; left &= left - 1) {
-    std::uint32_t& count = place[static_cast<std::size_t>(std::countr_zero(left))];
-    most = std::max(most, count);
-    count = std::exchange(sum, sum + count);
-  }
+  std::array<std::uint32_t, kParts + 1> place{};
+  for (std::size_t i = 0; i < end_; ++i) ++place[part(today_[i]) + 1];
+  for (std::size_t i = 1; i < kParts; ++i) place[i] += place[i - 1];
   if (scratch_.size() < today_.size()) scratch_.resize(today_.size());
   for (std::size_t i = 0; i < end_; ++i) scratch_[place[part(today_[i])]++] = today_[i];
   today_.swap(scratch_);
-  if (most <= kShort) {
-    SortShort(std::span(today_).first(end_));  // hardly anything is out of its place
-    return;
-  }
   std::uint32_t begin = 0;
-  for (std::uint64_t left = used; left != 0; left &= left - 1) {
-    const std::uint32_t end = place[static_cast<std::size_t>(std::countr_zero(left))];
-    Sort(std::span(today_).subspan(begin, end - begin));
-    begin = end;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    Sort(std::span(today_).subspan(begin, place[i] - begin));
+    begin = place[i];
   }
 }
 

@@ -10,7 +10,7 @@ namespace trunkline {
 PortTable::PortTable(const Fabric& fabric, const NetworkPaths& paths,
                      std::span<const std::uint32_t> switch_of_device,
                      std::span<const LinkId> original)
-    : sets_(1) {
+    : sets_(1), links_(1) {
   std::vector<DeviceId> switches;
   std::vector<DeviceId> one_of_group;
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {

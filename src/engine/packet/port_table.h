@@ -19,7 +19,8 @@ class PortTable {
             std::span<const std::uint32_t> switch_of_device, std::span<const LinkId> original = {});
 
   // Links of `at`, a switch's index, towards `group`; empty at the switches of the group itself,
-  // whose only choice is the destination's own link, and where nothing leads there.
+  // whose only choice is the destination's own link, and where nothing leads there. Its data() can
+  // be read in any case.
   [[nodiscard]] std::span<const std::uint32_t> Ports(std::uint32_t at, std::uint32_t group) const {
     const Set& set = sets_[table_[std::size_t{at} * groups_ + group]];
     return std::span(links_).subspan(set.begin, set.count);
@@ -32,7 +33,7 @@ class PortTable {
   };
   std::uint32_t groups_ = 0;
   std::vector<std::uint32_t> table_;  // [switch x groups_ + group] -> index into sets_
-  std::vector<Set> sets_;             // the first is empty
+  std::vector<Set> sets_;             // the first is empty, and begins where something can be read
   std::vector<std::uint32_t> links_;
 };
 

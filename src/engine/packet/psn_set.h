@@ -21,6 +21,13 @@ class PsnSet {
     word |= bit;
     return fresh;
   }
+  // Adds psn + i for every bit i. REQUIRES: `bits` != 0, no member is before `base`, psn is not.
+  void InsertWord(std::uint32_t base, std::uint32_t psn, std::uint64_t bits) {
+    const std::uint32_t last = psn + static_cast<std::uint32_t>(std::bit_width(bits)) - 1;
+    if (last - base >= capacity()) Grow(base, last - base);
+    words_[WordOf(psn)] |= bits << (psn % 64);
+    if (psn % 64 != 0) words_[WordOf(psn + 64)] |= bits >> (64 - psn % 64);
+  }
   // Removes `psn`; whether it was there. REQUIRES: psn is within the window.
   bool Erase(std::uint32_t psn) {
     if (words_.empty()) return false;
@@ -29,6 +36,14 @@ class PsnSet {
     const bool found = (word & bit) != 0;
     word &= ~bit;
     return found;
+  }
+  // Removes psn + i for every bit i; how many there were. REQUIRES: as Word.
+  std::uint32_t EraseWord(std::uint32_t base, std::uint32_t psn, std::uint64_t bits) {
+    const std::uint64_t members = Word(base, psn) & bits;
+    if (members == 0) return 0;
+    words_[WordOf(psn)] &= ~(members << (psn % 64));
+    if (psn % 64 != 0) words_[WordOf(psn + 64)] &= ~(members >> (64 - psn % 64));
+    return static_cast<std::uint32_t>(std::popcount(members));
   }
   // Removes [from, to); how many there were. REQUIRES: no member is before `from`.
   std::uint32_t EraseRange(std::uint32_t from, std::uint32_t to) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "engine/packet/psn_set.h"
@@ -15,10 +16,18 @@ class ReorderWindow {
     if (last) last_.Insert(expected, psn);
     return true;
   }
-  // Takes packet `expected` out if it has arrived: 0 it has not, 1 it has, 2 it ends a message.
-  std::uint8_t TakeNext(std::uint32_t expected) {
-    if (!arrived_.Erase(expected)) return 0;
-    return last_.Erase(expected) ? 2 : 1;
+  // Takes out those of packet `expected` and the 63 after it before which none is missing: how
+  // many, and how many of them end a message.
+  struct Run {
+    std::uint32_t packets = 0;
+    std::uint32_t messages = 0;
+  };
+  Run TakeRun(std::uint32_t expected) {
+    const auto packets =
+        static_cast<std::uint32_t>(std::countr_one(arrived_.Word(expected, expected)));
+    if (packets == 0) return {};
+    arrived_.EraseRange(expected, expected + packets);
+    return {packets, last_.EraseRange(expected, expected + packets)};
   }
   // Bit i: packet psn + i has arrived.
   [[nodiscard]] std::uint64_t Arrived(std::uint32_t expected, std::uint32_t psn) const {

@@ -56,6 +56,7 @@ Shard<Queue, kFused>::Shard(Plant& plant, PacketApplication& application, Time b
                       ? -1
                       : plant.LeastMarkedQueue()),
       source_routed_(plant.forwarding == Forwarding::kSource),
+      sprays_(plant.forwarding == Forwarding::kSpray && !faulty_),
       paths_stay_(source_routed_ && !faulty_),
       guided_(plant.groups != nullptr || plant.channels > 1),
       grades_(plant.routing.style == AdaptiveStyle::kEthernet),

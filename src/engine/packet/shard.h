@@ -203,6 +203,13 @@ class Shard {
                                                            std::uint32_t known);
   [[nodiscard]] std::uint32_t HomeLink(const Home& to, std::uint32_t at) const;
   [[nodiscard]] std::int64_t Reluctance(const Port& port) const;
+  // Which of some ports an entropy means at a switch.
+  [[nodiscard, gnu::always_inline]] std::uint32_t Spread(std::span<const std::uint32_t> ports,
+                                                         std::uint32_t at,
+                                                         std::uint32_t entropy) const {
+    const std::uint64_t spread = entropy * switches_[at].multiplier;
+    return static_cast<std::uint32_t>((spread * ports.size()) >> 32);
+  }
   [[nodiscard]] std::uint32_t Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
                                      std::uint32_t entropy);
   // shard_guiding.h: routes that depend on where a packet has been.
@@ -251,7 +258,7 @@ class Shard {
   [[gnu::always_inline]] void Release(Switch& at, const Charge& held);
   void ReleasePaused(Switch& at, Ingress& ingress, const Charge& held);
   void CatchUpAll(const Switch& at);
-  [[nodiscard]] bool Fits(const Switch& at, const Ingress& ingress, std::uint32_t bytes) const;
+  [[nodiscard]] bool Fits(const Switch& at, const Ingress& ingress, const Packet& packet) const;
   [[nodiscard]] bool TakeCredit(std::uint32_t link, std::uint32_t traffic_class,
                                 std::uint32_t wire);
   void ReturnCredit(const Packet& packet, std::uint32_t link, std::int64_t time);
@@ -439,6 +446,7 @@ class Shard {
   bool faulty_;                    // something may happen to cables
   std::int64_t unobserved_;        // bytes that may wait behind a packet before Observe is due
   bool source_routed_;
+  bool sprays_;                             // switches do, and no cable ever fails
   bool paths_stay_;                         // and what follows a link is known before it is crossed
   bool guided_;                             // where packets go is for Guide to say
   bool grades_;                             // adaptive routing compares queues coarsely

@@ -30,8 +30,10 @@ inline bool Shard<Queue, kFused>::Admit(std::uint32_t link, std::uint32_t id, st
 
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::Fits(const Switch& at, const Ingress& ingress,
-                                std::uint32_t bytes) const {
-  const std::int64_t shared = std::int64_t{ingress.used} + bytes - reserved_;
+                                const Packet& packet) const {
+  // Control packets are few and never paused: they may use all of the pool.
+  if (packet.traffic_class >= control_) return at.used + packet.wire <= at.pool;
+  const std::int64_t shared = std::int64_t{ingress.used} + packet.wire - reserved_;
   return ingress.headroom == 0 && shared * kAlphaOne <= alpha_ * (at.pool - at.used);
 }
 
@@ -41,10 +43,7 @@ inline bool Shard<Queue, kFused>::AdmitPausing(std::uint32_t link, std::uint32_t
   const Packet& packet = packets_[id];
   Ingress& ingress = ingress_[QueueOf(link, packet.ingress_class)];
   Switch& at = switches_[to_switch_[link]];
-  // Control packets are few and never paused: they may use all of the pool.
-  const bool fits = packet.traffic_class >= control_ ? at.used + packet.wire <= at.pool
-                                                     : Fits(at, ingress, packet.wire);
-  if (!fits) [[unlikely]]
+  if (!Fits(at, ingress, packet)) [[unlikely]]
     return AdmitFull(link, id, out);
   TakeRoom(at, ingress, packet.wire);
   return true;
@@ -57,9 +56,9 @@ bool Shard<Queue, kFused>::AdmitFull(std::uint32_t link, std::uint32_t id, std::
   Ingress& ingress = ingress_[QueueOf(link, packet.ingress_class)];
   Switch& at = switches_[to_switch_[link]];
   const bool control = packet.traffic_class >= control_;
-  if (kFused && !at.exact && !control) {
+  if (kFused && !at.exact) {
     Settle(at);
-    if (Fits(at, ingress, packet.wire)) {
+    if (Fits(at, ingress, packet)) {
       TakeRoom(at, ingress, packet.wire);
       return true;
     }
@@ -85,12 +84,13 @@ bool Shard<Queue, kFused>::AdmitFull(std::uint32_t link, std::uint32_t id, std::
 template <typename Queue, bool kFused>
 inline bool Shard<Queue, kFused>::FitsLossy(const Switch& at, const Port& port,
                                             const Packet& packet) const {
-  if (at.used + packet.wire > at.pool) return false;
-  // Control packets are few: they may use all of the pool.
-  return packet.traffic_class >= control_ ||
-         (port.queued_bytes + packet.wire <= queue_limit_ &&
-          static_cast<double>(port.queued_bytes) <=
-              egress_alpha_ * static_cast<double>(at.pool - at.used - packet.wire));
+  const std::int64_t left = at.pool - at.used - packet.wire;
+  // Control packets are few: they may use all of the pool. No branch depends on what comes.
+  const bool control = packet.traffic_class >= control_;
+  const bool within = port.queued_bytes + packet.wire <= queue_limit_;
+  const bool shared =
+      static_cast<double>(port.queued_bytes) <= egress_alpha_ * static_cast<double>(left);
+  return (left >= 0) & (control | (within & shared));
 }
 
 template <typename Queue, bool kFused>

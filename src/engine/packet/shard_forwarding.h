@@ -9,14 +9,16 @@ namespace trunkline {
 
 // A port without events of its own catches up: what left since is sent at the moment it left.
 // Nothing about the port has changed in the meantime, so the moments' decisions are those that an
-// event at each would have taken.
+// event at each would have taken. REQUIRES: something waits, and the port is free.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::SendDue(std::uint32_t link) {
   Port& port = ports_[link];
   const std::int64_t now = now_;
-  while (port.waiting != 0 && port.busy_until <= now) {
+  bool more = true;
+  while (more) {
     now_ = port.busy_until;
     if (!ServeQueues(link)) break;
+    more = (port.waiting != 0) & (port.busy_until <= now);
   }
   now_ = now;
   if (port.waiting == 0) due_[link] &= static_cast<std::uint8_t>(~kDue);
@@ -25,12 +27,11 @@ void Shard<Queue, kFused>::SendDue(std::uint32_t link) {
 // A port that has no event of its own has something to send.
 template <typename Queue, bool kFused>
 inline void Shard<Queue, kFused>::SetDue(std::uint32_t link) {
-  if (!zoned_ || (ZoneTo(link) == ZoneFrom(link) && StaysHere(link))) {
-    due_[link] |= kDueInside;
-    return;
-  }
-  if ((due_[link] & kListed) == 0) due_in_zone_[ZoneFrom(link)].push_back(link);
-  due_[link] |= kDueAcross | kListed;
+  const bool inside = ZoneTo(link) == ZoneFrom(link) && StaysHere(link);
+  const unsigned kind = !zoned_ || inside ? kDueInside : kDueAcross | kListed;
+  const unsigned added = kind & ~unsigned{due_[link]};
+  due_[link] = static_cast<std::uint8_t>(due_[link] | kind);
+  if ((added & kListed) != 0) due_in_zone_[ZoneFrom(link)].push_back(link);
 }
 
 // What of a zone is about to leave its window catches up, so that whatever it sends there is on its
@@ -138,8 +139,8 @@ void Shard<Queue, kFused>::BeginTurn(Port& port, std::uint8_t traffic_class) con
 template <typename Queue, bool kFused>
 inline bool Shard<Queue, kFused>::CanStart(const Port& port, std::uint32_t link,
                                            const Packet& packet) {
-  if (port.busy_until > now_) return false;
-  if (((port.waiting | port.paused) >> packet.traffic_class & 1) != 0) return false;
+  const bool behind = ((port.waiting | port.paused) >> packet.traffic_class & 1) != 0;
+  if (behind | (port.busy_until > now_)) return false;
   if (packet.ready > now_) [[unlikely]] {
     // Cut through: never from a slower link into a faster one.
     const Rate in =
@@ -153,15 +154,14 @@ template <typename Queue, bool kFused>
 inline void Shard<Queue, kFused>::Enqueue(Port& port, std::uint32_t link, Packet& packet,
                                           std::uint32_t id) {
   PacketQueue& queue = queues_[QueueOf(link, packet.traffic_class)];
-  packet.next = PacketPool::kNone;
   const auto bit = static_cast<std::uint8_t>(1U << packet.traffic_class);
-  if ((port.waiting & bit) == 0) {
-    queue.head = id;
-    port.waiting = static_cast<std::uint8_t>(port.waiting | bit);
-  } else {
-    packets_[queue.tail].next = id;
-  }
+  // Whether it is the first follows no pattern: no branch depends on it.
+  const bool first = (port.waiting & bit) == 0;
+  packets_[first ? id : queue.tail].next = id;
+  packet.next = PacketPool::kNone;
+  queue.head = first ? id : queue.head;
   queue.tail = id;
+  port.waiting = static_cast<std::uint8_t>(port.waiting | bit);
   port.queued_bytes += packet.wire;
   std::uint32_t& most = plant_.max_queue_bytes[link];
   most = std::max(most, port.queued_bytes);
@@ -219,13 +219,13 @@ template <typename Queue, bool kFused>
 inline bool Shard<Queue, kFused>::ServeQueues(std::uint32_t link) {
   const Port& port = ports_[link];
   auto ready = static_cast<std::uint32_t>(port.waiting & ~port.paused);
-  while (ready >> control_ != 0) {
+  const std::uint32_t last = control_ == 1 ? 0 : control_;  // classes before it take turns
+  while (ready >> last != 0) {
     const auto lane = static_cast<std::uint32_t>(std::bit_width(ready)) - 1;
     if (ServeFirst(link, lane)) return true;
     ready &= ~(1U << lane);
   }
-  if (control_ != 1) return ServeData(link);
-  return ready != 0 && ServeFirst(link, 0);
+  return control_ != 1 && ServeData(link);
 }
 
 // REQUIRES: a packet of the class waits, and the class is not paused.
@@ -241,11 +241,9 @@ bool Shard<Queue, kFused>::ServeFirst(std::uint32_t link, std::uint32_t traffic_
   }
   if (credits_ && !packet.claimed() && !TakeCredit(link, traffic_class, packet.wire)) return false;
   queue.head = packet.next;
-  if (queue.head == PacketPool::kNone) {
-    port.waiting = static_cast<std::uint8_t>(port.waiting & ~(1U << traffic_class));
-  } else {
-    packets_.Prefetch(queue.head);
-  }
+  packets_.Prefetch(queue.head);
+  const std::uint32_t emptied = queue.head == PacketPool::kNone ? 1U : 0U;
+  port.waiting = static_cast<std::uint8_t>(port.waiting & ~(emptied << traffic_class));
   port.queued_bytes -= packet.wire;
   TransmitBy(port, link, packet, id);
   return true;
@@ -400,6 +398,12 @@ inline std::uint32_t Shard<Queue, kFused>::PeekNextLink(const Packet& packet, st
   const Home& to = (*destinations_)[packet.queue_pair].Of(packet);
   if (to.group == kNoIndex) return kNoIndex;
   const auto ports = port_table_->Ports(at, to.group);
+  if (sprays_ && to.count == 1) [[likely]] {
+    // On a switch of the destination there is no choice: no branch depends on where the switch is.
+    const std::uint32_t link = ports.data()[Spread(ports, at, packet.path)];
+    const std::uint32_t none = ports.empty() ? UINT32_MAX : 0;
+    return (link & ~none) | (to.last_link & none);
+  }
   if (ports.empty()) return HomeLink(to, at);
   return Choose(ports, at, packet.path);
 }
@@ -439,8 +443,7 @@ template <typename Queue, bool kFused>
 std::uint32_t Shard<Queue, kFused>::Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
                                            std::uint32_t entropy) {
   if (ports.size() == 1) return ports[0];
-  const auto first = static_cast<std::uint32_t>(
-      (std::uint64_t{entropy * switches_[at].multiplier} * ports.size()) >> 32);
+  const std::uint32_t first = Spread(ports, at, entropy);
   if (plant_.forwarding == Forwarding::kSpray) return ports[first];
   std::uint32_t best = ports[first];
   std::int64_t least = INT64_MAX;

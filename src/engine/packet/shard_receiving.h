@@ -125,12 +125,13 @@ bool Shard<Queue, kFused>::Accept(Receiver& receiver, const Packet& packet) {
   if (finished) Deliver(receiver, packet.queue_pair);
   if (receiver.reorder == kNoIndex) return finished;
   ReorderWindow& window = reorder_[receiver.reorder];
-  while (const std::uint8_t taken = window.TakeNext(receiver.expected)) {
-    ++receiver.expected;
-    if (taken != 2) continue;
-    finished = true;
-    Deliver(receiver, packet.queue_pair);
-  }
+  ReorderWindow::Run run;
+  do {
+    run = window.TakeRun(receiver.expected);
+    receiver.expected += run.packets;
+    finished = finished || run.messages != 0;
+    for (; run.messages != 0; --run.messages) Deliver(receiver, packet.queue_pair);
+  } while (run.packets == 64);
   return finished;
 }
 

@@ -156,14 +156,12 @@ std::uint32_t Shard<Queue, kFused>::Learn(Sender& sender, const Packet& packet) 
   if (packet.arrived == 0) return LoseAgain(sender, sender.acked - loss_distance_);
   const std::uint32_t base = packet.psn + packet.ahead;
   Recovery& recovery = RecoveryOf(sender);
-  for (std::uint64_t word = packet.arrived; word != 0; word &= word - 1) {
-    const std::uint32_t psn = base + static_cast<std::uint32_t>(std::countr_zero(word));
-    if (static_cast<std::int32_t>(psn - sender.acked) < 0) continue;  // an old acknowledgement
-    if (!recovery.arrived.Insert(sender.acked, psn)) continue;
-    if ((recovery.lost.Word(sender.acked, psn) & 1) != 0) {
-      recovery.lost.Erase(psn);
-      --sender.lost;
-    }
+  // Of an old acknowledgement, some are before `acked`.
+  const auto old = std::max(static_cast<std::int32_t>(sender.acked - base), 0);
+  if (const std::uint64_t word = old < 64 ? packet.arrived >> old : 0; word != 0) {
+    const std::uint32_t psn = base + static_cast<std::uint32_t>(old);
+    recovery.arrived.InsertWord(sender.acked, psn, word);
+    if (sender.lost != 0) sender.lost -= recovery.lost.EraseWord(sender.acked, psn, word);
   }
   if (!gaps_tell_) return 0;
   const std::uint32_t newest =
