@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -220,6 +222,10 @@ Result<Advice> AdviseFabric(const AdviceRequest& request) {
     if (candidate.trial) candidate.slowdown = SlowdownOf(*candidate.trial, asked, scales);
   }
   std::ranges::stable_sort(advice.candidates, {}, RankOf);
+  // Of a kind that is tried in several sizes, the best stands for all.
+  std::set<std::string> kinds;
+  std::erase_if(advice.candidates,
+                [&](const Candidate& one) { return !kinds.insert(one.kind).second; });
   const auto fastest = std::ranges::min_element(
       advice.candidates, {}, [](const Candidate& one) { return one.slowdown.value_or(HUGE_VAL); });
   for (Candidate& candidate : advice.candidates) {

@@ -70,6 +70,24 @@ TEST(Advice, PutsWhatIsOverTheBudgetAfterWhatIsNot) {
   EXPECT_TRUE(over);
 }
 
+TEST(Advice, TriesScaleUnitsThatAreFull) {
+  // Of switches of 64 ports a unit may have 32 nodes: with 16, half of its uplinks would be paid
+  // for in vain.
+  AdviceRequest request = Request(128);
+  request.radix = 64;
+  const auto advice = AdviseFabric(request);
+  ASSERT_TRUE(advice.has_value());
+  const Candidate* rails = Find(*advice, "rail-optimized");
+  ASSERT_TRUE(rails != nullptr && rails->trial);
+  EXPECT_EQ(std::ranges::count(advice->candidates, "rail-optimized", &Candidate::kind), 1);
+  const auto spec = ParseFabricSpec("rail-optimized:node=dgx-h100,nodes=16,radix=64,unit=32");
+  ASSERT_TRUE(spec.has_value());
+  const auto half_empty = BuildFabric(*spec);
+  ASSERT_TRUE(half_empty.has_value());
+  const double price = CostFabric(*half_empty, request.trial.prices, Rate()).price();
+  EXPECT_LT(rails->trial->cost.price(), price);
+}
+
 TEST(Advice, TakesNoPartOfAPriceForWithinTheBudget) {
   AdviceRequest request = Request(64);
   request.trial.prices.cables.clear();

@@ -20,6 +20,26 @@ class Specs {
     return fmt::format("{}:{},radix={}{}", kind, common_, radix_, more);
   }
 
+  // As few scale units as leaves of half their ports up allow, all full, or two or four times as
+  // many smaller ones: where units stay half empty, their uplinks are paid for in vain, and smaller
+  // switches may be cheaper.
+  [[nodiscard]] std::vector<std::string> Rails() const {
+    const std::uint32_t most = std::max(1U, radix_ / 2);
+    const std::uint32_t units = (nodes_ + most - 1) / most;
+    const std::uint32_t full = (nodes_ + units - 1) / units;
+    std::vector<std::string> specs;
+    for (std::uint32_t size = full; size > 0 && size >= full / 4; size /= 2) {
+      specs.push_back(Switched("rail-optimized", fmt::format(",unit={}", size)));
+    }
+    return specs;
+  }
+
+  // What a lost switch does to the rails that nothing joins.
+  [[nodiscard]] std::string LostRail() const {
+    return nodes_ <= radix_ ? "a rail is one switch, and gone with it"
+                            : "a lost leaf takes its nodes off their rail";
+  }
+
   // Balanced, a = 2p = 2h (Kim et al., ISCA 2008), of 4h - 1 ports; as few groups as hold the NICs.
   void Dragonfly(CandidateFabric& out) const {
     const std::uint32_t h = (radix_ + 1) / 4;
@@ -76,15 +96,12 @@ std::vector<CandidateFabric> CandidatesFor(const AdviceRequest& request, const N
       {"Clos, 2:1 oversubscribed", specs.Switched("clos", ",oversubscription=2"), "",
        "traffic that stays within leaves",
        "AllToAll and every job that spans leaves: uplinks carry half"},
-      {"rail-optimized", specs.Switched("rail-optimized"), one_nic,
-       "stable data-parallel groups whose rings keep to rails",
-       "ranks or NICs placed on the wrong rail; cross-rail AllToAll climbs to the spines"},
       {"multi-plane", specs.Switched("clos", fmt::format(",planes={}", nics)), one_nic,
        "the same as a Clos, with two tiers up to more GPUs and faults kept to a plane",
        "cross-plane traffic is forwarded inside nodes; a lost NIC is a lost plane of its GPU"},
       {"rail-only", specs.Switched("rail-only"), one_nic,
        "dense models whose tensor parallelism stays inside a node",
-       "AllToAll, which is forwarded over NVLink; a lost leaf cuts its rail in two"},
+       "AllToAll, which is forwarded over NVLink; " + specs.LostRail()},
       {"dragonfly", "", "", "very large systems with local traffic and placement under control",
        "AllToAll and neighbouring groups: few global cables, which minimal routes overload"},
       {"dragonfly-plus", "", "", "as a dragonfly, with more ways inside a group",
@@ -92,6 +109,11 @@ std::vector<CandidateFabric> CandidatesFor(const AdviceRequest& request, const N
   };
   specs.Dragonfly(candidates[candidates.size() - 2]);
   specs.DragonflyPlus(candidates.back());
+  for (const std::string& spec : specs.Rails()) {
+    candidates.push_back(
+        {"rail-optimized", spec, one_nic, "stable data-parallel groups whose rings keep to rails",
+         "ranks or NICs placed on the wrong rail; cross-rail AllToAll climbs to the spines"});
+  }
   return candidates;
 }
 
