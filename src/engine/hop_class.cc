@@ -9,12 +9,8 @@ namespace trunkline {
 HopClass HopClassOf(const Fabric& fabric, const Route& route) {
   HopClass worst = HopClass::kNvlink;
   for (const Hop& hop : route.hops) {
-    const std::size_t resource = Index(hop.resource);
-    const LinkId link =
-        resource < fabric.link_count()
-            ? LinkId(static_cast<std::uint32_t>(resource))
-            : fabric.trunk_links(static_cast<std::uint32_t>(resource - fabric.link_count()))[0];
-    switch (fabric.link(link).kind) {
+    if (Index(hop.resource) >= fabric.link_count()) return HopClass::kNetwork;  // a trunk
+    switch (fabric.link(LinkId(Index(hop.resource))).kind) {
       case LinkKind::kNetwork:
         return HopClass::kNetwork;
       case LinkKind::kPcie:

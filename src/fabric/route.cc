@@ -26,6 +26,10 @@ Router::Router(const Fabric& fabric, RouterOptions options) : fabric_(&fabric), 
 
 Rate Router::capacity(ResourceId resource) const { return tables_->capacity(resource); }
 
+std::span<const LinkId> Router::trunk_links(ResourceId resource) const {
+  return tables_->trunk_links(resource);
+}
+
 Result<DeviceId> Router::nic(DeviceId endpoint) const {
   if (const auto nic = tables_->NicOf(endpoint)) return *nic;
   return Error("TL1410", fmt::format("{} reaches no NIC in its node", fabric_->name(endpoint)),

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trunkline/base/random.h"
@@ -25,9 +27,7 @@ struct Clos {
   std::uint32_t spines = 4;
   std::uint32_t hosts_per_leaf = 2;
   bool trunks = true;
-  // One cable that is absent.
-  int missing_leaf = -1;
-  int missing_spine = -1;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> missing = {};  // cables: leaf and spine
 };
 
 Fabric Build(const Clos& clos) {
@@ -48,9 +48,7 @@ Fabric Build(const Clos& clos) {
     std::vector<LinkId> up;
     std::vector<LinkId> down;
     for (std::uint32_t s = 0; s < clos.spines; ++s) {
-      if (static_cast<int>(l) == clos.missing_leaf && static_cast<int>(s) == clos.missing_spine) {
-        continue;
-      }
+      if (std::ranges::find(clos.missing, std::pair(l, s)) != clos.missing.end()) continue;
       up.push_back(builder.AddCable(leaf, spines[s], kUplinkRate, kCable, LinkKind::kNetwork));
       down.push_back(LinkId(Index(up.back()) ^ 1U));
     }
@@ -131,10 +129,49 @@ TEST(Router, SprayWithoutTrunksSplitsEvenlyOverEveryMinimalPath) {
 
 TEST(Router, SprayLeavesTrunksWhereACableIsMissing) {
   // Leaf 0 has three uplinks left; leaf 1's fourth downlink is never reached from there.
-  const Fabric fabric = Build({.missing_leaf = 0, .missing_spine = 3});
+  const Fabric fabric = Build({.missing = {{0, 3}}});
   const Route route = RouteOf(fabric, {.policy = RoutingPolicy::kSpray}, "host-0", "host-2");
   ASSERT_EQ(route.hops.size(), 1U + 3U + 3U + 1U);
   EXPECT_EQ(route.limit.bits_per_second(), 300'000'000'000);
+}
+
+// Cables 0-0 and 1-1 are missing, of leaves with four uplinks.
+TEST(Router, AdaptiveFlowsCrossThePartOfATrunkThatLeadsToThem) {
+  const Fabric fabric = Build({.leaves = 3, .missing = {{0, 0}, {1, 1}}});
+  const Router router(fabric, {.policy = RoutingPolicy::kAdaptive});
+  // Spines 2 and 3 are what leaves 0 and 1 have in common, of three uplinks each.
+  const auto both = router.FindRoute(Named(fabric, "host-0"), Named(fabric, "host-2"), 0);
+  ASSERT_TRUE(both.has_value());
+  EXPECT_EQ(both->limit, Rate::GigabitsPerSecond(200));
+  ASSERT_EQ(both->hops.size(), 6U);  // of each trunk its part
+  EXPECT_EQ(both->hops[1].resource, fabric.trunk_resource(0));
+  EXPECT_EQ(router.trunk_links(both->hops[2].resource).size(), 2U);
+  EXPECT_EQ(both->hops[3].resource, fabric.trunk_resource(3));
+  EXPECT_EQ(router.trunk_links(both->hops[4].resource).size(), 2U);
+  // Leaf 2 has all cables: of leaf 0's three it reaches all by three of its four.
+  const auto one = router.FindRoute(Named(fabric, "host-4"), Named(fabric, "host-0"), 0);
+  ASSERT_TRUE(one.has_value());
+  EXPECT_EQ(one->limit, Rate::GigabitsPerSecond(300));
+  ASSERT_EQ(one->hops.size(), 5U);
+  EXPECT_EQ(router.trunk_links(one->hops[2].resource).size(), 3U);
+}
+
+TEST(Router, PartsOfTrunksAreOneResourceForAllWhoUseThem) {
+  const Fabric fabric = Build({.leaves = 3, .missing = {{0, 0}, {1, 1}}});
+  const Router router(fabric, {.policy = RoutingPolicy::kAdaptive});
+  std::set<ResourceId> parts;
+  for (const DeviceId from : fabric.endpoints()) {
+    for (const DeviceId to : fabric.endpoints()) {
+      if (from == to) continue;
+      const auto route = router.FindRoute(from, to, 0);
+      ASSERT_TRUE(route.has_value());
+      for (const Hop& hop : route->hops) {
+        if (Index(hop.resource) >= fabric.resource_count()) parts.insert(hop.resource);
+      }
+    }
+  }
+  // Up and down: of leaf 0 towards 1, of leaf 1 towards 0, and of leaf 2 towards each.
+  EXPECT_EQ(parts.size(), 8U);
 }
 
 TEST(Router, DegradedLinkBindsSprayFullyAndAdaptiveByItsLossAlone) {

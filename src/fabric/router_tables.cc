@@ -23,6 +23,10 @@ constexpr std::uint64_t kRoutingStream = 0x726f7574696e67;  // "routing"
 // there are no more, else as many drawn by its hash.
 constexpr std::uint32_t kMostDetours = 64;
 
+bool AllOf(const std::vector<bool>& flags) {
+  return std::ranges::find(flags, false) == flags.end();
+}
+
 std::string Switches(std::size_t count) {
   return count == 1 ? "one switch" : fmt::format("{} switches", count);
 }
@@ -45,19 +49,29 @@ Router::Tables::Tables(const Fabric& fabric, const RouterOptions& options)
       wire_weight_(static_cast<double>(options.wire_bytes) /
                    static_cast<double>(options.payload_bytes)),
       seed_(HashCombine(options.seed, kRoutingStream)),
+      whole_trunks_(policy_.balances ? FindWholeTrunks(fabric) : std::vector<bool>()),
       uses_trunks_(options.policy == RoutingPolicy::kAdaptive ||
-                   (options.policy == RoutingPolicy::kSpray && TrunksAreAlike(fabric))) {
+                   (options.policy == RoutingPolicy::kSpray && AllOf(whole_trunks_))) {
   if (policy_.ports == PortRule::kTable) tables_.emplace(fabric_, network_);
   if (policy_.paths == PathRule::kGroups) groups_.emplace(fabric_);
   for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
     trunk_capacity_.push_back(policy_.trunk_capacity(fabric, fabric.trunk_links(trunk)));
+  }
+  if (uses_trunks_ && !AllOf(whole_trunks_)) {
+    parts_ = std::make_unique<TrunkParts>(fabric.resource_count());
   }
 }
 
 Rate Router::Tables::capacity(ResourceId resource) const {
   const std::size_t index = Index(resource);
   if (index < fabric_.link_count()) return fabric_.link(LinkId(index)).rate;
-  return trunk_capacity_[index - fabric_.link_count()];
+  if (index < fabric_.resource_count()) return trunk_capacity_[index - fabric_.link_count()];
+  return parts_->capacity(resource);
+}
+
+std::span<const LinkId> Router::Tables::trunk_links(ResourceId resource) const {
+  if (Index(resource) >= fabric_.resource_count()) return parts_->links(resource);
+  return fabric_.trunk_links(static_cast<std::uint32_t>(Index(resource) - fabric_.link_count()));
 }
 
 std::optional<DeviceId> Router::Tables::NicOf(DeviceId endpoint) const {
@@ -178,12 +192,14 @@ Router::Tables::Walk Router::Tables::AppendNetwork(DeviceId src, DeviceId dst, s
     return {path.size(), true};
   }
   std::optional<std::size_t> split;
+  const std::size_t begin = path.size();
   bool forks = false;
   std::map<DeviceId, double> known;
   std::vector<double> weights;
   for (DeviceId at = src; at != dst; at = fabric_.link(path.back()).to) {
     const NetworkPaths::Ports ports = Next(at, dst, scratch);
     if (!split && IsSplit(ports)) split = path.size();
+    if (IsPartial(ports)) split = begin;
     view.ports = static_cast<std::uint32_t>(ports.links.size());
     if (view.ports == 1) {
       path.push_back(ports.links.front());
@@ -282,26 +298,60 @@ Hop Router::Tables::HopOf(LinkId id) const {
 
 void Router::Tables::AppendSplit(DeviceId from, DeviceId dst, std::vector<Hop>& hops) const {
   // Minimal paths advance one link at a time, so all parts of the flow are equally far along.
-  std::map<DeviceId, double> parts = {{from, 1.0}};
-  std::map<ResourceId, double> weights;
+  std::vector<Share> shares = {{.at = from, .part = 1}};
+  std::vector<Share> next;
+  std::vector<TrunkShare> trunks;
   std::vector<LinkId> scratch;
-  while (!parts.contains(dst)) {
-    std::map<DeviceId, double> next;
-    for (const auto& [at, part] : parts) {
+  while (shares.front().at != dst) {
+    next.clear();
+    for (const auto& [at, part] : shares) {
       NetworkPaths::Ports ports = Next(at, dst, scratch);
-      if (!IsSplit(ports)) ports.links = ports.links.first(1);
+      // One link of a trunk that is whole stands for all.
+      if (parts_ == nullptr && !IsSplit(ports)) ports.links = ports.links.first(1);
       double total = 0;
       for (LinkId link : ports.links) total += policy_.share(fabric_.link(link));
       for (LinkId link : ports.links) {
         const double share = part * policy_.share(fabric_.link(link)) / total;
-        const Hop hop = HopOf(link);
-        weights[hop.resource] += share * hop.weight;
-        next[fabric_.link(link).to] += share;
+        Hop hop = HopOf(link);
+        hop.weight *= share;
+        if (Index(hop.resource) < fabric_.link_count()) {
+          hops.push_back(hop);
+        } else {
+          trunks.push_back({hop, link});
+        }
+        next.push_back({fabric_.link(link).to, share});
       }
     }
-    parts = std::move(next);
+    AppendTrunks(trunks, hops);
+    trunks.clear();
+    std::ranges::sort(next, {}, &Share::at);
+    shares.clear();
+    for (const Share& share : next) {
+      if (shares.empty() || shares.back().at != share.at) {
+        shares.push_back(share);
+      } else {
+        shares.back().part += share.part;
+      }
+    }
   }
-  for (const auto& [resource, weight] : weights) hops.push_back({resource, weight});
+}
+
+void Router::Tables::AppendTrunks(std::vector<TrunkShare>& shares, std::vector<Hop>& hops) const {
+  std::ranges::sort(shares, {}, [](const TrunkShare& share) {
+    return std::pair(share.hop.resource, share.link);
+  });
+  std::vector<LinkId> links;
+  for (std::size_t i = 0; i < shares.size();) {
+    Hop hop = {shares[i].hop.resource, 0};
+    links.clear();
+    for (; i < shares.size() && shares[i].hop.resource == hop.resource; ++i) {
+      hop.weight += shares[i].hop.weight;
+      links.push_back(shares[i].link);
+    }
+    hops.push_back(hop);
+    if (parts_ == nullptr || links.size() == trunk_links(hop.resource).size()) continue;
+    hops.push_back({parts_->Find(links, SumOfRates(fabric_, links)), hop.weight});
+  }
 }
 
 // TL1410, with the cut: what the source reaches, and what it does not.

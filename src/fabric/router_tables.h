@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "fabric/routing/forwarding_tables.h"
 #include "fabric/routing/group_routes.h"
 #include "fabric/routing/policy.h"
+#include "fabric/trunk_parts.h"
 #include "trunkline/base/random.h"
 #include "trunkline/fabric/route.h"
 
@@ -37,6 +39,7 @@ class Router::Tables {
   Tables(const Fabric& fabric, const RouterOptions& options);
 
   [[nodiscard]] Rate capacity(ResourceId resource) const;
+  [[nodiscard]] std::span<const LinkId> trunk_links(ResourceId resource) const;
   [[nodiscard]] std::optional<DeviceId> NicOf(DeviceId endpoint) const;
   [[nodiscard]] Result<Legs> FindLegs(DeviceId src, DeviceId dst) const;
 
@@ -48,8 +51,7 @@ class Router::Tables {
   void AppendInside(DeviceId at, std::span<const std::uint32_t> buses,
                     std::vector<LinkId>& path) const;
   struct Walk {
-    std::size_t split = 0;  // place of the first fork that the flow is split over link by link, or
-                            // path.size()
+    std::size_t split = 0;  // from where on AppendSplit has the flow's hops, or path.size()
     bool forks = false;     // there are other minimal paths
   };
   // The one path of a packet through the network.
@@ -83,8 +85,9 @@ class Router::Tables {
   }
 
   [[nodiscard]] Hop HopOf(LinkId link) const;
-  // The hops of a flow from `at`, a fork, to `dst`, an attached device, where the flow is split
-  // link by link wherever no trunk stands for the fork.
+  // The hops of a flow from `at` to `dst`, an attached device, where the flow is split link by link
+  // wherever no trunk stands for a fork. Of trunks that it cannot use wholly, it crosses the parts
+  // that it can as well.
   void AppendSplit(DeviceId at, DeviceId dst, std::vector<Hop>& hops) const;
 
  private:
@@ -113,6 +116,21 @@ class Router::Tables {
     return policy_.balances && ports.links.size() > 1 &&
            !(uses_trunks_ && ports.trunk != Link::kNoTrunk);
   }
+  // Whether flows may be unable to use all of the trunk that the links are in.
+  [[nodiscard]] bool IsPartial(const NetworkPaths::Ports& ports) const {
+    const std::uint32_t trunk = fabric_.link(ports.links.front()).trunk;
+    return parts_ != nullptr && trunk != Link::kNoTrunk && !whole_trunks_[trunk];
+  }
+  struct Share {  // a part of a flow, and where it is
+    DeviceId at{};
+    double part = 0;
+  };
+  struct TrunkShare {  // a part of a flow on one link of a trunk
+    Hop hop;
+    LinkId link{};
+  };
+  // The hops on trunks of links that are equally far along a flow's paths.
+  void AppendTrunks(std::vector<TrunkShare>& shares, std::vector<Hop>& hops) const;
   [[nodiscard]] std::optional<DeviceId> FindRelay(DeviceId src, DeviceId destination_nic) const;
   [[nodiscard]] std::unexpected<Diagnostics> NoPath(DeviceId src, DeviceId dst) const;
 
@@ -125,8 +143,10 @@ class Router::Tables {
   std::optional<GroupRoutes> groups_;       // PathRule::kGroups
   double wire_weight_;
   std::uint64_t seed_;
+  std::vector<bool> whole_trunks_;  // of policies that balance
   bool uses_trunks_;
   std::vector<Rate> trunk_capacity_;
+  std::unique_ptr<TrunkParts> parts_;  // of trunks that are not whole; null: all are
 };
 
 }  // namespace trunkline

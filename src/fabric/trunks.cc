@@ -1,20 +1,83 @@
 #include "fabric/trunks.h"
 
-#include <map>
-#include <utility>
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
 
 namespace trunkline {
+namespace {
 
-bool TrunksAreAlike(const Fabric& fabric) {
-  std::map<std::pair<int, int>, std::size_t> size_between;
+bool LeadsUp(const Fabric& fabric, const Link& link) {
+  return fabric.device(link.from).tier < fabric.device(link.to).tier;
+}
+
+// The upper end of each link, in order.
+std::vector<DeviceId> UpperEnds(const Fabric& fabric, std::span<const LinkId> links) {
+  std::vector<DeviceId> ends;
+  ends.reserve(links.size());
+  for (const LinkId id : links) {
+    const Link& link = fabric.link(id);
+    ends.push_back(LeadsUp(fabric, link) ? link.to : link.from);
+  }
+  std::ranges::sort(ends);
+  return ends;
+}
+
+std::vector<std::uint32_t> CountCablesUp(const Fabric& fabric) {
+  std::vector<std::uint32_t> cables(fabric.device_count(), 0);
+  for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
+    for (const LinkId id : fabric.trunk_links(trunk)) {
+      const Link& link = fabric.link(id);
+      if (LeadsUp(fabric, link)) ++cables[Index(link.from)];
+    }
+  }
+  return cables;
+}
+
+}  // namespace
+
+std::vector<bool> FindWholeTrunks(const Fabric& fabric) {
+  constexpr std::uint32_t kNone = UINT32_MAX;
+  const std::vector<std::uint32_t> cables_up = CountCablesUp(fabric);
+  // By upper end, of the trunks that lead down from it and up to it: the first, and whether another
+  // has other cables.
+  struct Met {
+    std::uint32_t first = kNone;
+    bool differs = false;
+  };
+  std::vector<std::array<Met, 2>> met(fabric.device_count());
+  std::vector<std::vector<DeviceId>> ends;
   for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
     const auto links = fabric.trunk_links(trunk);
-    const Link& link = fabric.link(links.front());
-    const std::pair tiers(fabric.device(link.from).tier, fabric.device(link.to).tier);
-    const auto [known, added] = size_between.try_emplace(tiers, links.size());
-    if (!added && known->second != links.size()) return false;
+    ends.push_back(UpperEnds(fabric, links));
+    const bool up = LeadsUp(fabric, fabric.link(links.front()));
+    const bool even = std::ranges::all_of(ends.back(), [&](DeviceId end) {
+      return cables_up[Index(end)] == cables_up[Index(ends.back().front())];
+    });
+    std::uint32_t compared = trunk;
+    bool differs = !even;
+    for (const DeviceId end : ends.back()) {
+      Met& here = met[Index(end)][up ? 1 : 0];
+      if (here.first == kNone) here.first = trunk;
+      if (here.first != compared) {
+        compared = here.first;
+        differs = !even || ends[compared] != ends.back();
+      }
+      here.differs = here.differs || differs;
+    }
   }
-  return true;
+  std::vector<bool> whole;
+  for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
+    const bool up = LeadsUp(fabric, fabric.link(fabric.trunk_links(trunk).front()));
+    whole.push_back(std::ranges::none_of(
+        ends[trunk], [&](DeviceId end) { return met[Index(end)][up ? 1 : 0].differs; }));
+  }
+  return whole;
+}
+
+bool TrunksAreWhole(const Fabric& fabric) {
+  return std::ranges::all_of(FindWholeTrunks(fabric), [](bool whole) { return whole; });
 }
 
 }  // namespace trunkline

@@ -1,12 +1,17 @@
 #pragma once
 
+#include <vector>
+
 #include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
 
-// Whether the trunks between the same two tiers are alike in size. An even split over all minimal
-// paths then loads the links of every trunk evenly; where cables are missing it may not, and some
-// pairs of ends cannot use all links of a trunk.
-[[nodiscard]] bool TrunksAreAlike(const Fabric& fabric);
+// By trunk, whether every flow that crosses it may take any of its links: who shares spines with
+// it has as many cables to each of them, and all of these have as many cables up. False where
+// cables are missing: some of the links then lead to some destinations only.
+[[nodiscard]] std::vector<bool> FindWholeTrunks(const Fabric& fabric);
+
+// Whether all are. An even split over all minimal paths then loads the links of every trunk evenly.
+[[nodiscard]] bool TrunksAreWhole(const Fabric& fabric);
 
 }  // namespace trunkline

@@ -24,7 +24,10 @@ class Loads {
     const auto route = finder_.Find(src, dst, 0);
     if (!route) return std::unexpected(route.error());
     hops_ += (*route)->hops.size();
-    for (const Hop& hop : (*route)->hops) load_[Index(hop.resource)] += hop.weight;
+    for (const Hop& hop : (*route)->hops) {
+      if (Index(hop.resource) >= load_.size()) load_.resize(Index(hop.resource) + 1, 0);
+      load_[Index(hop.resource)] += hop.weight;
+    }
     return {};
   }
 

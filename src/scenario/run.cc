@@ -86,12 +86,11 @@ class Run {
         scenario_.jobs.empty() && std::holds_alternative<TrafficInput>(scenario_.workload);
     if (scenario_.engine != EngineKind::kPacket && !divided) WarnOfMinimalPaths();
     if (scenario_.engine != EngineKind::kPacket && cluster.routing == RoutingPolicy::kAdaptive &&
-        !TrunksAreAlike(*result_.fabric)) {
+        !TrunksAreWhole(*result_.fabric)) {
       result_.assumptions.push_back(
-          "routing: adaptive spreads over all cables up from a leaf or pod, also between pairs "
-          "that "
-          "not all of them lead to, which is too fast where cables are missing; engine: packet, or "
-          "routing: spray, follows each cable");
+          "routing: where cables are missing, adaptive flows share what leads to each destination "
+          "at best; switches see their own queues alone, and packets may take longer; engine: "
+          "packet follows each");
     }
   }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -162,7 +163,11 @@ class Router {
 
   // Capacity of a resource: a link's rate; for a trunk the rate that its policy can fill
   // (kSpray: links x slowest link; kAdaptive: the sum).
+  // Where cables are missing, kAdaptive's routes cross parts of trunks as well: the links of one
+  // that lead to some destinations, numbered from Fabric::resource_count() on.
   [[nodiscard]] Rate capacity(ResourceId resource) const;
+  // The links of a trunk, or of a part. REQUIRES: `resource` is no link.
+  [[nodiscard]] std::span<const LinkId> trunk_links(ResourceId resource) const;
 
   // The NIC that serves a GPU: the one fewest PCIe hops away. A host is its own NIC. Fails with
   // TL1410 when the GPU reaches none.

@@ -65,10 +65,13 @@ Bytes FlowNetwork::Rest::bytes() const {
   return Bytes(static_cast<std::int64_t>((work + kWorkPerByte - 1) / kWorkPerByte));
 }
 
-FlowNetwork::FlowNetwork(std::span<const Rate> capacities) : resources_(capacities.size()) {
-  for (std::size_t i = 0; i < capacities.size(); ++i) {
-    resources_[i].capacity = Units(capacities[i]);
-  }
+FlowNetwork::FlowNetwork(std::span<const Rate> capacities) {
+  resources_.reserve(capacities.size());
+  for (const Rate capacity : capacities) AddResource(capacity);
+}
+
+void FlowNetwork::AddResource(Rate capacity) {
+  resources_.emplace_back().capacity = Units(capacity);
 }
 
 // --- What is done most often, inline

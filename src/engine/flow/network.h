@@ -56,6 +56,8 @@ namespace trunkline {
 class FlowNetwork {
  public:
   explicit FlowNetwork(std::span<const Rate> capacities);
+  // Its number is the next one.
+  void AddResource(Rate capacity);
 
   // Capacity in the units of weight x rate.
   [[nodiscard]] static Uint128 Units(Rate capacity);

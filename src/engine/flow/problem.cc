@@ -134,6 +134,9 @@ class Builder {
 };
 
 std::uint32_t Builder::IndexOf(ResourceId resource) {
+  if (Index(resource) >= problem_.resource_index.size()) {  // a part of a trunk
+    problem_.resource_index.resize(Index(resource) + 1, FlowProblem::kUnused);
+  }
   std::uint32_t& index = problem_.resource_index[Index(resource)];
   if (index == FlowProblem::kUnused) {
     index = static_cast<std::uint32_t>(problem_.capacities.size());

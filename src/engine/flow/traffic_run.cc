@@ -69,6 +69,7 @@ class FlowTrafficRun {
   void Await(Time now, Time delay, Event::Kind kind, std::uint32_t flow);
   void Handle(const Event& event);
   void Post(std::uint32_t flow, Time now);
+  void MeetParts(std::span<const Hop> hops);
   void Activate(std::uint32_t trigger, Time now);
   // The next thing that happens.
   [[nodiscard]] Time NextTime() {
@@ -84,7 +85,7 @@ class FlowTrafficRun {
   const TrafficWorkload& traffic_;
   const Placement& placement_;
   const FlowTrafficOptions& options_;
-  std::vector<Rate> capacities_;  // by ResourceId
+  std::vector<Rate> capacities_;  // by ResourceId, as those of network_ and carried_
   FlowNetwork network_;
   std::vector<Uint128> carried_;            // by ResourceId, in units of FlowHop's weight
   std::vector<std::vector<FlowHop>> hops_;  // by flow, while it moves: as it does now
@@ -114,6 +115,17 @@ void FlowTrafficRun::Await(Time now, Time delay, Event::Kind kind, std::uint32_t
   events_.push({now + delay, kind, flow});
 }
 
+// Parts of trunks that a route is the first to cross.
+void FlowTrafficRun::MeetParts(std::span<const Hop> hops) {
+  for (const Hop& hop : hops) {
+    while (Index(hop.resource) >= capacities_.size()) {
+      capacities_.push_back(router_.capacity(ResourceId(capacities_.size())));
+      network_.AddResource(capacities_.back());
+      carried_.push_back(0);
+    }
+  }
+}
+
 void FlowTrafficRun::Post(std::uint32_t index, Time now) {
   const TrafficFlow& flow = traffic_.flows[index];
   const auto route = router_.FindRoute(placement_.endpoint(flow.source),
@@ -122,6 +134,7 @@ void FlowTrafficRun::Post(std::uint32_t index, Time now) {
     problems_.insert(problems_.end(), route.error().begin(), route.error().end());
     return;
   }
+  MeetParts(route->hops);
   std::vector<FlowHop> hops = FlowHops(route->hops);
   RouteCost cost{route->limit, route->latency};
   if (options_.transport != nullptr) {

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/test_fabrics.h"
@@ -71,6 +74,55 @@ TEST(FlowTraffic, RatesChangeWhenFlowsComeAndGo) {
       RunOnCrossbar(WorkloadOf({FlowOf(1, 0), FlowOf(2, 0, Time::Microseconds(40))}, 3));
   EXPECT_EQ(report.flows[0].delivered, Time::Microseconds(122));
   EXPECT_EQ(report.flows[1].delivered, Time::Microseconds(162));
+}
+
+// Three leaves of two hosts, three spines; leaf 0 has no cable to spine 0 and leaf 1 none to
+// spine 1.
+Fabric LeavesWithoutCables() {
+  FabricBuilder builder;
+  std::vector<DeviceId> spines;
+  for (std::uint32_t s = 0; s < 3; ++s) {
+    spines.push_back(builder.AddDevice({.kind = DeviceKind::kSwitch, .tier = 2, .local = s}));
+  }
+  for (std::uint32_t l = 0; l < 3; ++l) {
+    const DeviceId leaf = builder.AddDevice({.kind = DeviceKind::kSwitch, .tier = 1, .local = l});
+    for (std::uint32_t h = 0; h < 2; ++h) {
+      const DeviceId host = builder.AddDevice({.kind = DeviceKind::kHost, .node = 2 * l + h});
+      builder.AddCable(host, leaf, kRate * 4, kCable, LinkKind::kNetwork);
+    }
+    std::vector<LinkId> up;
+    std::vector<LinkId> down;
+    for (std::uint32_t s = 0; s < 3; ++s) {
+      if (l == s && l < 2) continue;
+      up.push_back(builder.AddCable(leaf, spines[s], kRate, kCable, LinkKind::kNetwork));
+      down.push_back(LinkId(Index(up.back()) ^ 1U));
+    }
+    builder.AddTrunk(up);
+    builder.AddTrunk(down);
+  }
+  return std::move(builder).Build();
+}
+
+// From leaf 0 to leaf 1 spine 2 leads alone: two flows have half a cable each. A third, to leaf 2,
+// has the cable to spine 1 to itself.
+TEST(FlowTraffic, AdaptiveFlowsShareTheCablesThatLeadToThem) {
+  const Fabric fabric = LeavesWithoutCables();
+  const Router router(fabric, {.policy = RoutingPolicy::kAdaptive});
+  const auto placement = PackedPlacement(fabric, 6);
+  const auto report =
+      RunFlowTraffic(router, WorkloadOf({FlowOf(0, 2), FlowOf(1, 3), FlowOf(0, 4)}, 6), *placement,
+                     FlowTrafficOptions());
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(report->flows[0].delivered, Time::Microseconds(160 + 4));
+  EXPECT_EQ(report->flows[1].delivered, Time::Microseconds(160 + 4));
+  EXPECT_EQ(report->flows[2].delivered, Time::Microseconds(80 + 4));
+  std::map<std::string, std::int64_t> carried;  // by the far end of what leads up from leaf 0
+  for (const LinkUse& use : report->links) {
+    const Link& link = fabric.link(use.link);
+    if (fabric.name(link.from) == "leaf-0") carried[fabric.name(link.to)] = use.wire_bytes;
+  }
+  EXPECT_EQ(carried["spine-1"], 1'000'000);
+  EXPECT_EQ(carried["spine-2"], 2'000'000);
 }
 
 TEST(FlowTraffic, TriggersStartTheNextFlow) {

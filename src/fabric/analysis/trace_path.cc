@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "fabric/routing/policy.h"
@@ -25,6 +26,23 @@ Result<DeviceId> FindEnd(const Fabric& fabric, const std::string& name) {
         "name an end, such as gpu:0/3, nic:0/3 or host-0");
   }
   return found[0];
+}
+
+// The links of the trunk of `link` that a flow on this route has to choose from.
+std::uint32_t LinksBeside(const Router& router, const Route& route, LinkId link) {
+  const Fabric& fabric = router.fabric();
+  const std::uint32_t trunk = fabric.link(link).trunk;
+  std::size_t in_trunk = fabric.trunk_links(trunk).size();
+  std::size_t apart = 0;
+  for (const Hop& hop : route.hops) {
+    if (Index(hop.resource) < fabric.link_count()) {
+      apart += fabric.link(LinkId(Index(hop.resource))).trunk == trunk ? 1 : 0;
+      continue;
+    }
+    const auto links = router.trunk_links(hop.resource);
+    if (std::ranges::find(links, link) != links.end()) in_trunk = std::min(in_trunk, links.size());
+  }
+  return static_cast<std::uint32_t>(apart > 0 ? apart : in_trunk);
 }
 
 }  // namespace
@@ -54,9 +72,7 @@ Result<PathReport> TracePath(const Router& router, const std::string& from, cons
                 .rate = link.rate,
                 .latency = link.latency,
                 .forwarding = link.to == *dst ? Time() : fabric.device(link.to).latency};
-    if (balances && link.trunk != Link::kNoTrunk) {
-      hop.parallel = static_cast<std::uint32_t>(fabric.trunk_links(link.trunk).size());
-    }
+    if (balances && link.trunk != Link::kNoTrunk) hop.parallel = LinksBeside(router, *route, id);
     report.hops.push_back(std::move(hop));
   }
   return report;

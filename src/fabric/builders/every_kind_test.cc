@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fabric/builders/testing.h"
+#include "fabric/trunks.h"
 #include "trunkline/base/random.h"
 
 // What holds for every kind of fabric, whatever its keys.
@@ -110,6 +111,7 @@ void ExpectSound(const BuiltFabric& built, const std::string& text, const Keys& 
     EXPECT_EQ(fabric.node_count(), std::stoul(nodes->second)) << text;
   }
   EXPECT_EQ(built.unit_of_node.size(), fabric.node_count()) << text;
+  EXPECT_TRUE(TrunksAreWhole(fabric)) << text;
   // NICs of one index reach one another in every kind, even where rails or planes are apart.
   const std::vector<std::size_t> component = Components(fabric);
   std::map<std::uint32_t, std::set<std::size_t>> of_index;
