@@ -101,8 +101,15 @@ StageMemory ComputeStageMemory(const ModelConfig& model, const TrainingPlan& pla
 
   std::int64_t other = kContextBytes;
   if (stage.chunks.back().last) {
-    // Logits: fp32 and 16-bit.
-    other += tokens * PaddedVocabulary(model, plan) / plan.tp * 6;
+    // Logits: the cross entropy keeps them in fp32 for its backward, for every micro-batch in
+    // flight (megatron/core/tensor_parallel/cross_entropy.py), and reads them in 16 bits.
+    const std::int64_t kept = Peak(ShapeOf(plan), stage, stage_index,
+                                   [](const Chunk& chunk) { return chunk.last ? 1 : 0; });
+    other += tokens * PaddedVocabulary(model, plan) / plan.tp * (4 * kept + 2);
+  }
+  if (plan.zero == 2 && shard > 1) {
+    // A bucket is whole until it has been reduced into the shard.
+    other += LargestBucket(stage, plan, stage_index) * GradientBytes(plan);
   }
   if (plan.zero == 3 && shard > 1) {
     // Two units with whole weights and gradients (one in use, one on its way).

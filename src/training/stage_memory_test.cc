@@ -109,6 +109,44 @@ TEST(StageMemory, ShardsModelStatesAsTheDistributedOptimizerDoes) {
   EXPECT_NEAR(states(1), 4 + 16.0 / 8, 1e-6);
 }
 
+TEST(StageMemory, KeepsTheLogitsOfEveryMicroBatchInFlight) {
+  TrainingPlan plan;
+  plan.pp = 4;
+  plan.global_batch = 8;
+  plan.sequence = 4096;
+  const ModelConfig model = testing::Llama8B();
+  const Stage stage = CutIntoStages(model, plan).back();
+  const auto other = [&](PipelineSchedule schedule) {
+    plan.schedule = schedule;
+    return ComputeStageMemory(model, plan, stage, 3).other.count();
+  };
+  // Llama 3's vocabulary of 128256 is a multiple of 128. 1F1B holds one micro-batch on the last
+  // stage, GPipe all 8.
+  EXPECT_EQ(other(PipelineSchedule::kGpipe) - other(PipelineSchedule::kOneFOneB),
+            7 * 4 * std::int64_t{4096} * 128256);
+}
+
+TEST(StageMemory, HoldsAWholeBucketWhileZero2ReducesIt) {
+  TrainingPlan plan;
+  plan.dp = 64;
+  plan.global_batch = 64;
+  plan.sequence = 4096;
+  const ModelConfig model = testing::Llama8B();
+  const auto other = [&](int zero, std::size_t stage) {
+    plan.zero = zero;
+    const std::vector<Stage> stages = CutIntoStages(model, plan);
+    return ComputeStageMemory(model, plan, stages[stage], static_cast<std::uint32_t>(stage))
+        .other.count();
+  };
+  // A layer has 218,112,000 parameters, more than 64 million, so a bucket is a unit; the largest is
+  // the head of 128256 x 4096 with the final norm.
+  EXPECT_EQ(other(2, 0) - other(1, 0), 4 * (std::int64_t{128256} * 4096 + 4096));
+  // All of the last stage: 16 layers, the final norm and the head.
+  plan.pp = 2;
+  EXPECT_EQ(other(2, 1) - other(1, 1),
+            4 * (16 * std::int64_t{218'112'000} + 4096 + std::int64_t{128256} * 4096));
+}
+
 TEST(StageMemory, ShardsOverTheShardGroupOnly) {
   TrainingPlan plan;
   plan.dp = 8;

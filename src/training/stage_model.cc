@@ -1,5 +1,6 @@
 #include "training/stage_model.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "training/layer_parameters.h"
@@ -50,6 +51,26 @@ std::int64_t Stage::parameters() const {
 std::int64_t OwnParameters(const TrainingPlan& plan, const Stage& stage) {
   const std::int64_t shard = plan.zero > 0 ? ShardSize(plan) : 1;
   return (stage.parameters() + shard - 1) / shard;
+}
+
+std::int64_t BucketParameters(const TrainingPlan& plan, std::uint32_t stage_index) {
+  constexpr std::int64_t kLeast = 40'000'000;
+  return stage_index == 0 ? std::max(kLeast, 1'000'000 * plan.dp) : INT64_MAX;
+}
+
+std::int64_t LargestBucket(const Stage& stage, const TrainingPlan& plan,
+                           std::uint32_t stage_index) {
+  const std::int64_t full = BucketParameters(plan, stage_index);
+  std::int64_t largest = 0;
+  for (const Chunk& chunk : stage.chunks) {
+    std::int64_t bucket = 0;
+    for (std::size_t i = chunk.units.size(); i-- > 0;) {  // as backward goes
+      bucket += chunk.units[i].parameters;
+      largest = std::max(largest, bucket);
+      if (bucket >= full) bucket = 0;
+    }
+  }
+  return largest;
 }
 
 std::vector<Stage> CutIntoStages(const ModelConfig& model, const TrainingPlan& plan) {

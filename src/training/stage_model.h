@@ -47,6 +47,13 @@ struct Stage {
 [[nodiscard]] inline std::int64_t GradientBytes(const TrainingPlan& plan) {
   return plan.grad_fp32 ? 4 : 2;
 }
+// The least parameters of a gradient bucket on a stage, after Megatron-LM's bucket_size: max(40
+// million, one million x dp) on the first stage, and a whole chunk on the others, whose reduction
+// hides in the pipeline's drain (megatron/core/distributed/distributed_data_parallel.py).
+[[nodiscard]] std::int64_t BucketParameters(const TrainingPlan& plan, std::uint32_t stage_index);
+// The most parameters of a bucket, which ends with a unit and with a chunk.
+[[nodiscard]] std::int64_t LargestBucket(const Stage& stage, const TrainingPlan& plan,
+                                         std::uint32_t stage_index);
 inline constexpr std::int64_t kWeightBytes = 2;  // of the 16-bit copy that kernels read
 // fp32 moments that the optimizer keeps of each parameter.
 [[nodiscard]] inline std::int64_t Moments(const TrainingPlan& plan) {

@@ -1,19 +1,9 @@
 #include "training/stage_program.h"
 
-#include <algorithm>
-
 #include "training/layer_writer.h"
 
 namespace trunkline {
 namespace {
-
-// Megatron-LM's bucket_size: gradients are reduced in buckets of at least max(40 million, one
-// million x dp) parameters on the first stage, and in one bucket a chunk on the others, whose
-// reduction hides in the pipeline's drain (megatron/core/distributed/distributed_data_parallel.py).
-std::int64_t BucketParameters(std::int64_t dp, std::uint32_t stage) {
-  constexpr std::int64_t kLeast = 40'000'000;
-  return stage == 0 ? std::max(kLeast, 1'000'000 * dp) : INT64_MAX;
-}
 
 class StageWriter {
  public:
@@ -24,7 +14,7 @@ class StageWriter {
         index_(index),
         shape_(ShapeOf(plan_)),
         layers_(context, writer_),
-        bucket_parameters_(BucketParameters(plan_.dp, index)) {
+        bucket_parameters_(BucketParameters(plan_, index)) {
     const bool scattered = plan_.tp > 1;  // each tensor-parallel rank sends its part
     boundary_bytes_ = Bytes(plan_.micro_batch * plan_.sequence * context.model.hidden *
                             kWeightBytes / (scattered ? plan_.tp : 1));
