@@ -34,6 +34,12 @@ void WriteIteration(JsonWriter& json, const IterationResult& iteration) {
   json.Field("exposed_comm_s", iteration.exposed_comm);
   json.Field("bubble_s", iteration.bubble);
   json.Field("other_s", iteration.other);
+  if (iteration.serial) {
+    json.Field("serial_s", *iteration.serial);
+  } else {
+    json.Key("serial_s");
+    json.Null();
+  }
   json.Field("critical_rank", static_cast<std::uint64_t>(Index(iteration.critical_rank)));
   json.Field("mean_compute_s", iteration.mean_compute_s);
   json.Field("mean_exposed_comm_s", iteration.mean_exposed_comm_s);

@@ -117,6 +117,14 @@ void AddHead(Page& page, const RunResult& result) {
 void AddTrainingFacts(Page& page, const RunResult& result) {
   const IterationResult& iteration = *result.iteration;
   const auto ranks = static_cast<double>(result.placement.rank_count());
+  if (iteration.serial) {
+    page.Fact("upper bound", Humanize(*iteration.serial),
+              fmt::format("{}; this one takes {:.3f} times it",
+                          result.training->plan.pp > 1
+                              ? "its critical path with nothing overlapped, in the analytic engine"
+                              : "compute and communication one after the other",
+                          Ratio(iteration.time, *iteration.serial)));
+  }
   page.Fact(
       "throughput", fmt::format("{} tokens/s", Grouped(iteration.tokens_per_s)),
       ranks > 0 ? fmt::format("{} tokens/s a GPU", Grouped(iteration.tokens_per_s / ranks)) : "");

@@ -150,6 +150,31 @@ TEST(RunScenario, AChangeThatIsTriedTakesWhatTheRunTakesWithIt) {
   }
 }
 
+TEST(RunScenario, AStepTakesNoLongerThanItsComputeAndItsCollectives) {
+  for (const char* engine : {"engine=analytic", "engine=flow"}) {
+    const auto run = RunScenario(*Demo({{engine, "1"},
+                                        {"workload.training.parallel.pp=1", "2"},
+                                        {"workload.training.parallel.dp=64", "3"}}));
+    ASSERT_TRUE(run.has_value());
+    Time parts = run->iteration->compute + run->iteration->other;
+    for (const StepCollective& collective : run->step_collectives) parts += collective.time;
+    ASSERT_TRUE(run->iteration->serial.has_value());
+    EXPECT_EQ(*run->iteration->serial, parts);
+    EXPECT_LT(run->time, parts);
+  }
+}
+
+TEST(RunScenario, APipelineTakesNoLongerThanWithNothingOverlapped) {
+  const auto run = RunScenario(*Demo({{"engine=analytic", "1"}}), {.try_changes = true});
+  std::vector<Assignment> serial = {{"engine=analytic", "1"}};
+  for (const char* overlap : {"tp", "grad_reduce", "param_gather", "p2p"}) {
+    serial.push_back({fmt::format("workload.training.overlap.{}=false", overlap), "2"});
+  }
+  ASSERT_TRUE(run.has_value());
+  EXPECT_EQ(run->iteration->serial, RunScenario(*Demo(serial))->time);
+  EXPECT_GT(run->iteration->serial, run->time);
+}
+
 TEST(RunScenario, TriesTheChangesThatFitTheMemoryAndNoOther) {
   const std::vector<Assignment> plan = {{"engine=analytic", "1"},
                                         {"workload.training.micro_batch=4", "2"}};

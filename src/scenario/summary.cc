@@ -68,6 +68,15 @@ Time StepBound(const RunResult& result) {
   return bound;
 }
 
+// T <= Tc + Tm, where a rank waits for others in collectives only, whose time counts that.
+std::optional<Time> SerialTime(const RunResult& result, const IterationResult& iteration) {
+  if (result.training->plan.pp > 1) return std::nullopt;
+  Time serial = iteration.compute + iteration.other;
+  for (const StepCollective& c : result.step_collectives) serial += c.time;
+  TL_CHECK(iteration.time <= serial, "a step takes longer than all its parts", iteration.time.ps());
+  return serial;
+}
+
 IterationResult Iteration(const Timeline& timeline, const TrainingWorkload& training) {
   IterationResult iteration;
   const RankSummary& critical = timeline.ranks[timeline.critical];
@@ -187,6 +196,7 @@ void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen,
   result.bound = StepBound(result);
   if (result.status == RunStatus::kFinished) {
     result.iteration = Iteration(result.timeline, training);
+    result.iteration->serial = SerialTime(result, *result.iteration);
   }
 }
 

@@ -117,23 +117,6 @@ class Trials {
     return TriedChange{std::move(key), *time, memory};
   }
 
-  // The run itself, which need not fit.
-  [[nodiscard]] std::optional<TriedChange> AsItIs() const {
-    const TrainingJob job{result_.training->model, result_.training->plan};
-    const auto time = result_.engine == "analytic" ? result_.time : TimeOf(job, result_.placement);
-    if (!time) return std::nullopt;
-    return TriedChange{"", *time, result_.memory_per_gpu};
-  }
-
- private:
-  [[nodiscard]] static Bytes FullestGpu(const TrainingJob& job) {
-    Bytes most;
-    for (const StageMemory& stage : PlanMemory(job.model, job.plan)) {
-      most = std::max(most, stage.total());
-    }
-    return most;
-  }
-
   [[nodiscard]] std::optional<Time> TimeOf(const TrainingJob& job,
                                            const Placement& placement) const {
     const auto step = PrepareStep(scenario_.cluster, job);
@@ -151,6 +134,23 @@ class Trials {
     return time ? *time : std::nullopt;
   }
 
+  // The run itself, which need not fit.
+  [[nodiscard]] std::optional<TriedChange> AsItIs() const {
+    const TrainingJob job{result_.training->model, result_.training->plan};
+    const auto time = result_.engine == "analytic" ? result_.time : TimeOf(job, result_.placement);
+    if (!time) return std::nullopt;
+    return TriedChange{"", *time, result_.memory_per_gpu};
+  }
+
+ private:
+  [[nodiscard]] static Bytes FullestGpu(const TrainingJob& job) {
+    Bytes most;
+    for (const StageMemory& stage : PlanMemory(job.model, job.plan)) {
+      most = std::max(most, stage.total());
+    }
+    return most;
+  }
+
   const Scenario& scenario_;
   const RunResult& result_;
   const FabricCuts cuts_;
@@ -165,6 +165,13 @@ void TryChanges(const Scenario& scenario, const StopToken* stop, RunResult& resu
   auto as_is = trials.AsItIs();
   if (!as_is) return;
   result.tried = {*std::move(as_is)};
+  if (!result.iteration->serial) {
+    TrainingPlan plan = training.plan;
+    plan.overlap_tp = plan.overlap_grad_reduce = plan.overlap_param_gather = plan.overlap_p2p =
+        false;
+    const auto serial = trials.TimeOf({training.model, plan}, result.placement);
+    if (serial && *serial >= result.time) result.iteration->serial = *serial;
+  }
   for (Change& change : ChangesOf(training)) {
     auto tried = trials.Try(std::move(change.key), change.plan, result.placement);
     if (tried) result.tried.push_back(*std::move(tried));

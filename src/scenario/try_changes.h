@@ -6,9 +6,10 @@
 
 namespace trunkline {
 
-// Fills in result.tried: the step by the analytic engine as it is, and with each single change of
-// its plan or placement that a scenario accepts and that fits the memory. Nothing where that engine
-// cannot run it. REQUIRES: `result` is that of the scenario's training step.
+// Fills in the serial time of a pipeline, and result.tried: the step by the analytic engine as it
+// is, and with each single change of its plan or placement that a scenario accepts and that fits
+// the memory. Nothing where that engine cannot run it. REQUIRES: `result` is that of the scenario's
+// training step.
 void TryChanges(const Scenario& scenario, const StopToken* stop, RunResult& result);
 
 }  // namespace trunkline

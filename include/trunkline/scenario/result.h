@@ -51,6 +51,11 @@ struct IterationResult {
   Time exposed_comm;
   Time bubble;
   Time other;
+  // What the step takes when a rank computes and communicates one after the other, an upper bound:
+  // with pp = 1 what the critical rank computes and communicates in all; else the critical path of
+  // the plan without overlap in the analytic engine, where advice is wanted and no contention makes
+  // the run longer than that.
+  std::optional<Time> serial{};
   double mean_compute_s = 0;
   double mean_exposed_comm_s = 0;
   double mean_bubble_s = 0;
