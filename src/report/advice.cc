@@ -42,17 +42,20 @@ void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
   const double now = PipelineBubbleShare(plan, m);
   const double then = PipelineBubbleShare(plan, 2 * m);
   // Waits for a collective's last member are bubbles too, but not the pipeline's.
-  Time idle = result.iteration->bubble;
+  const Time bubble = result.iteration->bubble;
+  Time idle = bubble;
   for (const StepCollective& c : result.step_collectives) idle -= std::min(idle, c.waiting);
   const double measured = Ratio(idle, result.iteration->time);
   if (measured <= then) return;  // the closed form promises nothing
   out.push_back(
-      {idle,
-       fmt::format("The pipeline is idle for {} of the step. With equal stages and free transfers "
-                   "it is (pp−1)/(vp·m+pp−1) = {}/({}+{}) = {}; twice as many micro-batches "
-                   "(global_batch {}) make that {}.",
-                   Percent(measured), plan.pp - 1, plan.vp * m, plan.pp - 1, Percent(now),
-                   2 * plan.global_batch, Percent(then))});
+      {idle, fmt::format("The pipeline is idle for {} of the step{}. With equal stages and free "
+                         "transfers it is (pp−1)/(vp·m+pp−1) = {}/({}+{}) = {}{}; twice as many "
+                         "micro-batches (global_batch {}) make that {}.",
+                         Percent(measured),
+                         idle < bubble ? ", waits for a collective's last member left out" : "",
+                         plan.pp - 1, plan.vp * m, plan.pp - 1, Percent(now),
+                         measured > now ? ", the rest is of stages and transfers" : "",
+                         2 * plan.global_batch, Percent(then))});
 }
 
 void SuggestLayout(const RunResult& result, std::vector<Suggestion>& out) {

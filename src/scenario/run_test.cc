@@ -1,5 +1,6 @@
 #include "trunkline/scenario/run.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
