@@ -32,11 +32,13 @@ constexpr std::int64_t kM = kK * kK;
 constexpr std::int64_t kG = kK * kM;
 constexpr std::int64_t kT = kK * kG;
 constexpr std::int64_t kP = kK * kT;
+constexpr std::int64_t kE = kK * kP;
 constexpr std::int64_t kKi = 1'024;
 constexpr std::int64_t kMi = kKi * kKi;
 constexpr std::int64_t kGi = kKi * kMi;
 constexpr std::int64_t kTi = kKi * kGi;
 constexpr std::int64_t kPi = kKi * kTi;
+constexpr std::int64_t kEi = kKi * kPi;
 
 constexpr Unit kTimeUnits[] = {
     // in picoseconds
@@ -44,23 +46,23 @@ constexpr Unit kTimeUnits[] = {
     {"ms", kG}, {"s", kT},  {"min", 60 * kT}, {"h", 3'600 * kT}, {"d", 86'400 * kT},
 };
 constexpr Unit kByteUnits[] = {
-    {"B", 1},   {"KB", kK},   {"kB", kK},   {"MB", kM},   {"GB", kG},   {"TB", kT},
-    {"PB", kP}, {"KiB", kKi}, {"MiB", kMi}, {"GiB", kGi}, {"TiB", kTi}, {"PiB", kPi},
+    {"B", 1},   {"KB", kK},   {"kB", kK},   {"MB", kM},   {"GB", kG},   {"TB", kT},   {"PB", kP},
+    {"EB", kE}, {"KiB", kKi}, {"MiB", kMi}, {"GiB", kGi}, {"TiB", kTi}, {"PiB", kPi}, {"EiB", kEi},
 };
 constexpr Unit kRateUnits[] = {
     // in bits per second
     {"b/s", 1},         {"Kb/s", kK},       {"kb/s", kK},       {"Mb/s", kM},
-    {"Gb/s", kG},       {"Tb/s", kT},       {"Pb/s", kP},       {"bps", 1},
-    {"kbps", kK},       {"Kbps", kK},       {"Mbps", kM},       {"Gbps", kG},
-    {"Tbps", kT},       {"bit/s", 1},       {"kbit/s", kK},     {"Mbit/s", kM},
-    {"Gbit/s", kG},     {"Tbit/s", kT},     {"B/s", 8},         {"KB/s", 8 * kK},
-    {"kB/s", 8 * kK},   {"MB/s", 8 * kM},   {"GB/s", 8 * kG},   {"TB/s", 8 * kT},
-    {"PB/s", 8 * kP},   {"KiB/s", 8 * kKi}, {"MiB/s", 8 * kMi}, {"GiB/s", 8 * kGi},
-    {"TiB/s", 8 * kTi},
+    {"Gb/s", kG},       {"Tb/s", kT},       {"Pb/s", kP},       {"Eb/s", kE},
+    {"bps", 1},         {"kbps", kK},       {"Kbps", kK},       {"Mbps", kM},
+    {"Gbps", kG},       {"Tbps", kT},       {"bit/s", 1},       {"kbit/s", kK},
+    {"Mbit/s", kM},     {"Gbit/s", kG},     {"Tbit/s", kT},     {"B/s", 8},
+    {"KB/s", 8 * kK},   {"kB/s", 8 * kK},   {"MB/s", 8 * kM},   {"GB/s", 8 * kG},
+    {"TB/s", 8 * kT},   {"PB/s", 8 * kP},   {"KiB/s", 8 * kKi}, {"MiB/s", 8 * kMi},
+    {"GiB/s", 8 * kGi}, {"TiB/s", 8 * kTi},
 };
 constexpr Unit kFlopRateUnits[] = {
-    {"FLOP/s", 1},       {"MFLOP/s", kM}, {"GFLOP/s", kG}, {"TFLOP/s", kT}, {"PFLOP/s", kP},
-    {"EFLOP/s", kK* kP}, {"MFLOPS", kM},  {"GFLOPS", kG},  {"TFLOPS", kT},  {"PFLOPS", kP},
+    {"FLOP/s", 1},   {"MFLOP/s", kM}, {"GFLOP/s", kG}, {"TFLOP/s", kT}, {"PFLOP/s", kP},
+    {"EFLOP/s", kE}, {"MFLOPS", kM},  {"GFLOPS", kG},  {"TFLOPS", kT},  {"PFLOPS", kP},
 };
 
 // What a kind of quantity is called in messages.

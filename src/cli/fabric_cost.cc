@@ -34,17 +34,19 @@ Result<std::string> Bill(const FabricCommand& command, const std::string& spec,
 }
 
 Result<void> WriteOut(const std::string& path, const Growth& growth) {
-  const auto folder = OutputFolder::Open(path);
+  auto folder = OutputFolder::Open(path);
   if (!folder) return std::unexpected(folder.error());
   if (auto written = folder->Write("growth.json", RenderGrowthJson(growth)); !written) {
     return written;
   }
   if (!HtmlAvailable()) {
     PrintNote("this build has no HTML report: growth.json alone is written");
-    return {};
+    return folder->Finish();
   }
   const auto page = RenderGrowthHtml(growth);
-  return page ? folder->Write("report.html", *page) : std::unexpected(page.error());
+  if (!page) return std::unexpected(page.error());
+  if (auto written = folder->Write("report.html", *page); !written) return written;
+  return folder->Finish();
 }
 
 Result<std::string> GrowthOf(const FabricCommand& command, const std::string& text,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -39,6 +40,7 @@ int Main(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   try {
     trunkline::PrepareHeap();
+    std::signal(SIGXFSZ, SIG_IGN);  // a file larger than the user's limit is a failed write
     return trunkline::Main(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
   } catch (const std::exception& failure) {  // out of memory, say: none of ours gets here
     std::fprintf(stderr, "trunkline: internal error: %s\n", failure.what());

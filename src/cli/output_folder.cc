@@ -56,9 +56,10 @@ Result<OutputFolder> OutputFolder::Open(const std::string& path) {
                  "name a folder that you may write in with --out");
   };
   std::error_code failure;
-  std::filesystem::create_directories(path, failure);
+  const bool made = std::filesystem::create_directories(path, failure);
   if (failure) return refuse(failure.message());
   OutputFolder folder(path);
+  *folder.made_ = made;
   const PendingFile probe(folder.PathOf("result.json"));
   if (!probe.is_open()) return refuse(LastError());
   return folder;
@@ -68,10 +69,31 @@ std::string OutputFolder::PathOf(const std::string& name) const {
   return (std::filesystem::path(path_) / name).string();
 }
 
-Result<void> OutputFolder::Write(const std::string& name, std::string_view text) const {
-  const std::string target = PathOf(name);
-  PendingFile file(target);
-  if (!file.is_open() || !file.Append(text) || !file.Finish()) return CannotWrite(target);
+OutputFolder::~OutputFolder() {
+  if (!made_ || !*made_) return;
+  pending_.clear();
+  std::error_code not_empty;
+  std::filesystem::remove(path_, not_empty);
+}
+
+Result<void> OutputFolder::Write(const std::string& name, std::string_view text) {
+  auto file = std::make_unique<PendingFile>(PathOf(name));
+  if (!file->is_open() || !file->Append(text)) return CannotWrite(file->target());
+  pending_.push_back(std::move(file));
+  return {};
+}
+
+Result<void> OutputFolder::Finish() {
+  for (const auto& file : pending_) {
+    if (std::filesystem::is_directory(file->target())) {
+      errno = EISDIR;
+      return CannotWrite(file->target());
+    }
+  }
+  for (const auto& file : pending_) {
+    if (!file->Finish()) return CannotWrite(file->target());
+  }
+  pending_.clear();
   return {};
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "trunkline/base/diagnostics.h"
 
@@ -32,20 +34,28 @@ class PendingFile {
 // TL1903, with the reason in errno.
 [[nodiscard]] std::unexpected<Diagnostics> CannotWrite(const std::string& target);
 
-// The folder of `--out`. A file appears under its name only when it is whole: it is written beside,
-// flushed to the disk, then renamed.
+// The folder of `--out`. Its files appear under their names together, when all are whole: they are
+// written beside, then flushed to the disk and renamed.
 class OutputFolder {
  public:
   // Makes the folder if need be and proves that files can be written in it. TL1902.
   [[nodiscard]] static Result<OutputFolder> Open(const std::string& path);
+  // Removes the folder if this made it and nothing is in it.
+  ~OutputFolder();
+  OutputFolder(OutputFolder&&) = default;
+  OutputFolder& operator=(OutputFolder&&) = delete;
 
   // TL1903 when the disk does not take it.
-  [[nodiscard]] Result<void> Write(const std::string& name, std::string_view text) const;
+  [[nodiscard]] Result<void> Write(const std::string& name, std::string_view text);
+  // What was written since the last call gets its names. TL1903.
+  [[nodiscard]] Result<void> Finish();
   [[nodiscard]] std::string PathOf(const std::string& name) const;
 
  private:
   explicit OutputFolder(std::string path) : path_(std::move(path)) {}
   std::string path_;
+  std::unique_ptr<bool> made_ = std::make_unique<bool>(false);  // empty once moved from
+  std::vector<std::unique_ptr<PendingFile>> pending_;
 };
 
 }  // namespace trunkline

@@ -35,11 +35,12 @@ int ExitStatus(const RunResult& result) {
   return result.fits_memory ? kExitDone : kExitInfeasible;
 }
 
-// The files of --out, each whole or absent.
-Result<void> WriteFiles(const OutputFolder& folder, const RunResult& result) {
+// The files of --out, all whole or none.
+Result<void> WriteFiles(OutputFolder& folder, const RunResult& result) {
   if (auto done = folder.Write("result.json", RenderJson(result)); !done) return done;
   if (auto done = folder.Write("trace.json", RenderTrace(result)); !done) return done;
   if (!HtmlAvailable()) {
+    if (auto done = folder.Finish(); !done) return done;
     PrintNote(fmt::format("wrote {} and trace.json; report.html needs a build with npm",
                           folder.PathOf("result.json")));
     return {};
@@ -47,6 +48,7 @@ Result<void> WriteFiles(const OutputFolder& folder, const RunResult& result) {
   const Result<std::string> page = RenderHtml(result);
   if (!page) return std::unexpected(page.error());
   if (auto done = folder.Write("report.html", *page); !done) return done;
+  if (auto done = folder.Finish(); !done) return done;
   PrintNote(fmt::format("report: {}", folder.PathOf("report.html")));
   return {};
 }
@@ -86,7 +88,7 @@ int RunAndReport(const std::string& path, const RunFlags& flags,
   if (!flags.out.empty()) {
     auto opened = OutputFolder::Open(flags.out);
     if (!opened) return Refuse(opened.error());
-    folder = std::move(*opened);
+    folder.emplace(*std::move(opened));
   }
   WarnAboutThreads(flags, *scenario);
   WarnOfLostSamples(flags, *scenario);

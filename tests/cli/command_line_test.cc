@@ -205,7 +205,19 @@ TEST(Run, EndsWith130OnCtrlCAndLeavesNoFile) {
   EXPECT_EQ(outcome.status, 130) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("interrupted"));
   EXPECT_THAT(outcome.out, IsEmpty());
-  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+TEST(Run, WritesAllItsFilesOrNone) {
+  const std::string folder = FreshPath("out");
+  std::filesystem::create_directories(folder + "/report.html");
+  const Outcome outcome =
+      RunTrunkline({"run", "examples/allreduce-64xh100.yaml", "--out", folder, "-q"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("TL1903"));
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    EXPECT_EQ(entry.path().filename(), "report.html");
+  }
 }
 
 TEST(Run, ReadsAScenarioFromAPipe) {
@@ -255,7 +267,7 @@ TEST(Run, EndsSoonAfterCtrlCWhateverItIsDoing) {
   EXPECT_EQ(outcome.status, 130) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("interrupted"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
-  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_TRUE(!std::filesystem::exists(folder) || std::filesystem::is_empty(folder));
 }
 
 }  // namespace
