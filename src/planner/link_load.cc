@@ -10,10 +10,12 @@
 namespace trunkline {
 namespace {
 
-// Links that are looked at on all routes together: some seconds. Routes that are split over many
+// Links that are looked at on all routes together: a second or two. Routes that are split over many
 // ways are long.
-constexpr std::uint64_t kMostHops = 8'000'000;
+constexpr std::uint64_t kMostHops = 32'000'000;
+constexpr std::uint64_t kHopsToFind = 8;  // a route takes as long to find as to add so many
 constexpr std::uint64_t kRoundStream = 0x726f756e6473;  // "rounds"
+constexpr std::uint64_t kProbeStream = 0x70726f626573;  // "probes"
 
 class Loads {
  public:
@@ -23,7 +25,7 @@ class Loads {
   Result<void> Send(DeviceId src, DeviceId dst) {
     const auto route = finder_.Find(src, dst, 0);
     if (!route) return std::unexpected(route.error());
-    hops_ += (*route)->hops.size();
+    hops_ += kHopsToFind + (*route)->hops.size();
     for (const Hop& hop : (*route)->hops) {
       if (Index(hop.resource) >= load_.size()) load_.resize(Index(hop.resource) + 1, 0);
       load_[Index(hop.resource)] += hop.weight;
@@ -51,7 +53,8 @@ class Loads {
   std::uint64_t hops_ = 0;
 };
 
-// What a round of routes has, from a few of them.
+// What a round of routes has, from a few of them, drawn: ends half of all ends apart, say, are
+// close together on a torus.
 Result<std::uint64_t> HopsOfRound(const Router& router) {
   constexpr std::uint64_t kProbes = 64;
   const auto endpoints = router.fabric().endpoints();
@@ -60,7 +63,8 @@ Result<std::uint64_t> HopsOfRound(const Router& router) {
   Loads loads(router);
   for (std::uint64_t i = 0; i < probes; ++i) {
     const std::uint64_t from = i * n / probes;
-    const auto sent = loads.Send(endpoints[from], endpoints[(from + n / 2) % n]);
+    const std::uint64_t shift = 1 + Below(Draw(1, kProbeStream, i), n - 1);
+    const auto sent = loads.Send(endpoints[from], endpoints[(from + shift) % n]);
     if (!sent) return std::unexpected(sent.error());
   }
   return loads.hops() * n / probes;
