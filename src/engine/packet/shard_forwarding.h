@@ -27,8 +27,10 @@ void Shard<Queue, kFused>::SendDue(std::uint32_t link) {
 // A port that has no event of its own has something to send.
 template <typename Queue, bool kFused>
 inline void Shard<Queue, kFused>::SetDue(std::uint32_t link) {
-  const bool inside = ZoneTo(link) == ZoneFrom(link) && StaysHere(link);
-  const unsigned kind = !zoned_ || inside ? kDueInside : kDueAcross | kListed;
+  // By arithmetic: ports of both kinds come in no order.
+  const unsigned across =
+      unsigned{zoned_} & (unsigned{ZoneTo(link) != ZoneFrom(link)} | unsigned{!StaysHere(link)});
+  const unsigned kind = kDueInside + across * (kDueAcross + kListed - kDueInside);
   const unsigned added = kind & ~unsigned{due_[link]};
   due_[link] = static_cast<std::uint8_t>(due_[link] | kind);
   if ((added & kListed) != 0) due_in_zone_[ZoneFrom(link)].push_back(link);
