@@ -390,10 +390,19 @@ std::unexpected<Diagnostics> Router::Tables::NoPath(DeviceId src, DeviceId dst) 
     }
   }
   std::string far_side = fabric_.name(destination_nic);
+  bool joined = false;
   for (LinkId link : fabric_.out(destination_nic)) {
-    if (fabric_.link(link).kind == LinkKind::kNetwork) {
-      far_side = fabric_.name(fabric_.link(link).to);
-    }
+    if (fabric_.link(link).kind != LinkKind::kNetwork) continue;
+    far_side = fabric_.name(fabric_.link(link).to);
+    joined = joined || reached.contains(fabric_.link(link).to);
+  }
+  if (joined) {  // under another policy
+    return Error("TL1410", what + ", under this routing",
+                 fmt::format("cables join {} to {}, but every way there turns up again after it "
+                             "has turned down, which {} forbids: {} takes them, or join both by a "
+                             "switch above",
+                             fabric_.name(source_nic), far_side, policy_.name,
+                             ToString(RoutingPolicy::kMinHop)));
   }
   return Error("TL1410", what,
                fmt::format("{} reaches {}, and no cable leads from there to {} or beyond; "

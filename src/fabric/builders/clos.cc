@@ -47,7 +47,7 @@ namespace {
 Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   if (parameters.nodes() == 0) {
     return parameters.Fail("nodes", "TL1405", "clos needs a number of nodes",
-                           "write nodes=64, say");
+                           "write how many there are");
   }
   const auto planes = parameters.Planes();
   if (!planes) return std::unexpected(planes.error());

@@ -59,7 +59,7 @@ Result<NetworkPlan> PlanDirect(const FabricParameters& parameters) {
   }
   if (nodes < 2) {
     return parameters.Fail("nodes", "TL1405", "a full mesh needs a number of nodes, or of switches",
-                           "write nodes=8, or switches=8");
+                           "write how many there are");
   }
   const double ports = static_cast<double>(nodes - 1) * nics;
   const Rate rate = parameters.Has("link")

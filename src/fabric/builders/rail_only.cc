@@ -12,7 +12,7 @@ namespace {
 Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   if (parameters.nodes() == 0) {
     return parameters.Fail("nodes", "TL1405", "rail-only needs a number of nodes",
-                           "write nodes=64, say");
+                           "write how many there are");
   }
   ClosRequest request = ReadClosRequest(parameters);
   if (request.tiers == 0) {

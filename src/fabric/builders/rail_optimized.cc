@@ -73,7 +73,7 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   if (units.empty()) {
     if (parameters.nodes() > 0) return PlanRails(parameters, parameters.nodes(), units);
     return parameters.Fail("nodes", "TL1405", "rail-optimized needs a number of nodes",
-                           "write nodes=64, say");
+                           "write how many there are");
   }
   if (parameters.Has("unit")) {
     return parameters.Fail("unit", "TL1405", "unit and units both say the size of scale units",

@@ -9,7 +9,7 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   const std::uint32_t nodes = parameters.nodes();
   if (nodes == 0) {
     return parameters.Fail("nodes", "TL1405", "single-switch needs a number of nodes",
-                           "write nodes=8, say");
+                           "write how many there are");
   }
   const std::uint32_t ends = nodes * parameters.nics();
   XgftPlan plan;

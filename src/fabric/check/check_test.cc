@@ -229,6 +229,18 @@ TEST(CheckFabric, AServerThatLacksANicIsNamedBesideLikeOnes) {
             "dgx-f misses 1 of 1 cables to leaf-3\n");
 }
 
+// Eight hosts on two leaves below one spine. Where four of them have changed places, half of the
+// host cables join other names, and names are not to be trusted.
+TEST(CheckFabric, CountsTheCablesForWhichNamesAreNotTrusted) {
+  const Fabric expected = Build("fat-tree:children=[4,2],parents=[1,1]");
+  Fabric found = Exchanged(expected, "host-0", "host-4");
+  found = Exchanged(found, "host-1", "host-5");
+  const FabricCheck check = CheckFabric(found, {}, &expected);
+  EXPECT_THAT(check.expectation, HasSubstr("since 4 of 10 cables between names that both have"));
+  EXPECT_THAT(check.findings, IsEmpty());
+  EXPECT_THAT(CheckFabric(expected, {}, &expected).expectation, HasSubstr("by their names"));
+}
+
 TEST(CheckFabric, ASwitchIsNotAHostOfTheSameName) {
   // `odd` has no ends in either, so its tier says nothing.
   const auto with = [](DeviceKind kind) {

@@ -386,9 +386,17 @@ WantedFabric WantAs(const Fabric& found, const Fabric& expected) {
   const Namesakes namesakes(found, expected);
   const auto switches = Matcher(found_side, expected_side, namesakes).Match();
   WantedFabric wanted = Translation(found_side, expected_side, namesakes, switches).Translate();
-  wanted.expectation = fmt::format(
-      "the fabric given, its devices matched with those found by their {}",
-      namesakes.trusted() ? "names, those without a namesake by their cables" : "cables");
+  wanted.expectation = "the fabric given, its devices matched with those found by their ";
+  if (namesakes.trusted()) {
+    wanted.expectation += "names, those without a namesake by their cables";
+  } else if (namesakes.cables() == 0) {
+    wanted.expectation += "cables";
+  } else {
+    wanted.expectation += fmt::format(
+        "cables and not their names, since {} of {} cables between names that both "
+        "have join others here",
+        namesakes.elsewhere(), namesakes.cables());
+  }
   return wanted;
 }
 

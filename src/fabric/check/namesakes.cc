@@ -48,8 +48,12 @@ Namesakes::Namesakes(const Fabric& found, const Fabric& expected)
     const auto low = found_[Index(pair.first)];
     const auto high = found_[Index(pair.second)];
     if (!low || !high) continue;
-    const auto same = cables.find(PairOf(found, *low, *high));
-    if (same != cables.end()) agreement.same += std::min(links.size(), same->second.size());
+    const auto there = cables.find(PairOf(found, *low, *high));
+    const std::size_t same =
+        there == cables.end() ? 0 : std::min(links.size(), there->second.size());
+    agreement.same += same;
+    cables_ += links.size();
+    elsewhere_ += links.size() - same;
   }
   trusted_ = !agreements.empty() && std::ranges::all_of(agreements, [](const auto& entry) {
     return 2 * entry.second.same > entry.second.cables;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -15,11 +16,17 @@ class Namesakes {
   Namesakes(const Fabric& found, const Fabric& expected);
 
   [[nodiscard]] bool trusted() const { return trusted_; }
+  // Expected cables whose ends both have namesakes, and those of them that join others in the
+  // fabric found.
+  [[nodiscard]] std::size_t cables() const { return cables_; }
+  [[nodiscard]] std::size_t elsewhere() const { return elsewhere_; }
   // The device found that has the name of the expected one; nothing where names are not trusted.
   [[nodiscard]] std::optional<DeviceId> Of(DeviceId expected) const;
 
  private:
   std::vector<std::optional<DeviceId>> found_;  // by expected device
+  std::size_t cables_ = 0;
+  std::size_t elsewhere_ = 0;
   bool trusted_ = false;
 };
 

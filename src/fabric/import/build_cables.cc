@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -43,6 +44,16 @@ struct Laid {
   const CableList::Cable* cable = nullptr;
   LinkId link = {};
 };
+
+// "node12/eth0": a host is known by the names of its NICs, which may leave it out. "nic:12/0", as
+// we number NICs, does not.
+std::string NameOfNic(const Server& server, const std::string& nic) {
+  if (nic.empty() || server.host.empty() || nic.starts_with("nic:")) return nic;
+  const bool says_host = nic.starts_with(server.host) &&
+                         (nic.size() == server.host.size() ||
+                          std::isalnum(static_cast<unsigned char>(nic[server.host.size()])) == 0);
+  return says_host ? nic : fmt::format("{}/{}", server.host, nic);
+}
 
 // Makes a fabric of a list of cables, step by step.
 class CableBuilder {
@@ -269,7 +280,7 @@ void CableBuilder::AddFromTemplate(const Server& server, std::uint32_t node) {
     devices.push_back(builder_.AddDevice(device));
     if (device.kind != DeviceKind::kNic) continue;
     built_[server.nics[nic]] = devices.back();
-    Name(devices.back(), list_.devices[server.nics[nic]].name);
+    Name(devices.back(), NameOfNic(server, list_.devices[server.nics[nic]].name));
     ++nic;
   }
   for (const NodeTemplate::Bus& bus : node_->buses) {
@@ -283,7 +294,7 @@ void CableBuilder::AddPlainServer(const Server& server, std::uint32_t node) {
     const DeviceId end = builder_.AddDevice({.kind = DeviceKind::kHost, .node = node, .local = i});
     built_[server.nics[i]] = end;
     const std::string& name = list_.devices[server.nics[i]].name;
-    Name(end, server.nics.size() == 1 && !name.empty() ? server.host : name);
+    Name(end, server.nics.size() == 1 && !name.empty() ? server.host : NameOfNic(server, name));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "fabric/import/testing.h"
 #include "trunkline/fabric/analysis.h"
 #include "trunkline/fabric/import.h"
+#include "trunkline/fabric/placement.h"
 
 namespace trunkline {
 namespace {
@@ -205,6 +206,21 @@ TEST(HtsimDragonfly, LatenciesThatAreNotGivenAreOursAndTold) {
 TEST(Csv, QuotesMayStandAroundCells) {
   const ImportedFabric imported = Import("\"from\",\"to\"\n\" node1\",\"leaf\"\nnode2 , leaf\n");
   EXPECT_EQ(CountParts(imported.built.fabric).nics, 2U);
+}
+
+TEST(Csv, AHostIsKnownByItsNicsWhoseNamesLeaveItOut) {
+  const Fabric fabric = Import(
+                            "from,to,from_kind,from_host\n"
+                            "port-a,leaf,nic,node12\nport-b,leaf,nic,node12\n"
+                            "node13 HCA-1,leaf,nic,node13\nnode13 HCA-2,leaf,nic,node13\n"
+                            "port-c,leaf,nic,node1\n")
+                            .built.fabric;
+  EXPECT_EQ(fabric.Find("node12/port-a").size(), 1U);
+  EXPECT_EQ(fabric.Find("node13 HCA-1").size(), 1U);
+  EXPECT_EQ(fabric.Find("node1").size(), 1U);
+  const auto ends = EndpointsOfNodes(fabric, std::vector<std::string>{"node12", "node1"});
+  ASSERT_TRUE(ends) << Format(ends.error().front());
+  EXPECT_EQ(ends->size(), 3U);
 }
 
 TEST(Simai, GpusKeepTheirNvlinks) {

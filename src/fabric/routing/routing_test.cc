@@ -231,6 +231,44 @@ TEST(UpDown, NeverTurnsUpAgainAndReachesEverybody) {
   }
 }
 
+// Leaves 0, 1 and 2 with a host each, spine 0 above the first two, spine 1 above the last two: from
+// leaf 0 to leaf 2 a way leads down to leaf 1 and up again.
+TEST(UpDown, SaysThatItsRulePartsWhatCablesJoin) {
+  FabricBuilder builder;
+  std::vector<DeviceId> hosts;
+  std::vector<DeviceId> leaves;
+  const auto join = [&](DeviceId a, DeviceId b) {
+    builder.AddCable(a, b, Rate::GigabitsPerSecond(400), Time(), LinkKind::kNetwork);
+  };
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    hosts.push_back(builder.AddDevice(
+        {.kind = DeviceKind::kHost, .tier = 0, .node = i, .local = 0, .latency = {}}));
+    leaves.push_back(builder.AddDevice({.kind = DeviceKind::kSwitch,
+                                        .tier = 1,
+                                        .node = Device::kNoNode,
+                                        .local = i,
+                                        .latency = {}}));
+    join(hosts[i], leaves[i]);
+  }
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const DeviceId spine = builder.AddDevice({.kind = DeviceKind::kSwitch,
+                                              .tier = 2,
+                                              .node = Device::kNoNode,
+                                              .local = i,
+                                              .latency = {}});
+    join(leaves[i], spine);
+    join(leaves[i + 1], spine);
+  }
+  const Fabric fabric = std::move(builder).Build();
+  const Router router(fabric, {.policy = RoutingPolicy::kUpDown});
+  EXPECT_TRUE(router.FindRoute(hosts[0], hosts[1], 0));
+  const auto none = router.FindRoute(hosts[0], hosts[2], 0);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().front().code, "TL1410");
+  EXPECT_NE(none.error().front().hint.find("turns up again"), std::string::npos);
+  EXPECT_TRUE(Router(fabric, {.policy = RoutingPolicy::kMinHop}).FindRoute(hosts[0], hosts[2], 0));
+}
+
 TEST(UpDown, IsShortestInAFatTree) {
   const Fabric fabric = FabricOf("fat-tree:k=4");
   const Router up_down(fabric, {.policy = RoutingPolicy::kUpDown});
