@@ -147,7 +147,10 @@ Result<Growth> GrowFabric(const FabricSpec& spec, const std::string& name,
   const std::uint64_t most_nodes =
       std::min<std::uint64_t>(most_gpus / std::max(1U, node->gpus), UINT32_MAX);
   if (most_nodes < 2) {
-    return Error("TL1433", fmt::format("{} GPUs are fewer than two {} hold", most_gpus, node->name),
+    return Error("TL1433",
+                 node->gpus > 0
+                     ? fmt::format("{} GPUs are fewer than two {} hold", most_gpus, node->name)
+                     : fmt::format("{} hosts are fewer than two", most_gpus),
                  fmt::format("grow it to {} or more", 2 * std::max(1U, node->gpus)));
   }
   if (options.step != nullptr && !std::holds_alternative<TrainingJob>(options.step->workload)) {
@@ -162,7 +165,8 @@ Result<Growth> GrowFabric(const FabricSpec& spec, const std::string& name,
                 .points = {},
                 .stopped_by = {},
                 .size = options.size,
-                .step = options.step != nullptr ? options.step->name : ""};
+                .step = options.step != nullptr ? options.step->name : "",
+                .of_gpus = node->gpus > 0};
   Grower grower(spec, options);
   std::optional<GrowthPoint> before;
   for (double exact = 2;; exact *= kStep) {

@@ -28,6 +28,8 @@ void WriteTime(JsonWriter& json, const char* key, const std::optional<Time>& tim
   }
 }
 
+const char* EndOf(const Growth& growth) { return growth.of_gpus ? "GPU" : "host"; }
+
 // Why times are missing, each reason once.
 std::string TroublesText(const Growth& growth) {
   std::string text;
@@ -36,7 +38,7 @@ std::string TroublesText(const Growth& growth) {
     for (const std::string& trouble : point.troubles) {
       if (!told.insert(trouble).second) continue;
       if (told.size() > kMostTroubles) return text + "… and other reasons: --json has all\n";
-      text += fmt::format("not at {}: {}\n", Plural(point.gpus, "GPU"), Printable(trouble));
+      text += fmt::format("not at {}: {}\n", Plural(point.gpus, EndOf(growth)), Printable(trouble));
     }
   }
   return text;
@@ -47,13 +49,14 @@ std::string TroublesText(const Growth& growth) {
 std::string RenderGrowthText(const Growth& growth) {
   double dearest = 0;
   for (const GrowthPoint& point : growth.points) dearest = std::max(dearest, point.per_gpu());
+  const std::string end = EndOf(growth);
   Table table({{"nodes"},
-               {"GPUs"},
+               {end + "s"},
                {"tiers"},
                {"switches"},
                {"cables"},
                {"price"},
-               {"per GPU"},
+               {"per " + end},
                {"AllReduce"},
                {"AllToAll"},
                {"step"},
@@ -76,7 +79,7 @@ std::string RenderGrowthText(const Growth& growth) {
       fmt::format("{} as it grows; prices: {} ({})\n\n{}", Printable(growth.name),
                   Printable(growth.prices), Printable(growth.currency), table.Text("  "));
   text += fmt::format(
-      "collectives of {} over all GPUs, by the analytic engine{}\n", Humanize(growth.size),
+      "collectives of {} over all {}s, by the analytic engine{}\n", Humanize(growth.size), end,
       growth.step.empty() ? ""
                           : fmt::format("; the step of {}, with a replica for every "
                                         "so many GPUs",
@@ -96,6 +99,7 @@ std::string RenderGrowthJson(const Growth& growth) {
   json.Field("fabric", growth.name);
   json.Field("prices", growth.prices);
   json.Field("currency", growth.currency);
+  json.Field("end", EndOf(growth));
   json.Field("stopped_by", growth.stopped_by);
   json.Field("collective_bytes", growth.size);
   if (growth.step.empty()) {

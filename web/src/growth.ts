@@ -24,6 +24,7 @@ export type Growth = {
   fabric: string;
   prices: string;
   currency: string;
+  end: string;  // what is counted under `gpus`: GPU or host
   stopped_by: string;
   collective_bytes: number;
   step: string | null;
@@ -60,7 +61,7 @@ function curve(growth: Growth, quantity: Quantity): SVGElement {
     viewBox: `0 0 ${kWidth} ${kHeight}`,
     class: 'chart',
     role: 'img',
-    'aria-label': `${quantity.label} against GPUs; the table below has the figures.`,
+    'aria-label': `${quantity.label} against ${growth.end}s; the table below has the figures.`,
   });
   for (const tick of ticks(0, top, 5)) {
     chart.append(
@@ -112,20 +113,20 @@ export function growthPage(growth: Growth): HTMLElement[] {
       h('p', {class: 'facts'}, `prices: ${growth.prices}`)),
     h('main', {},
       section(
-          'growth', 'Price of a GPU\'s share of the network',
+          'growth', `Price of a ${growth.end}'s share of the network`,
           curve(growth, {of: point => point.per_gpu, text: count, unit: growth.currency,
-                         label: 'Price of a GPU\'s share of the network'}),
+                         label: `Price of a ${growth.end}'s share of the network`}),
           growth.stopped_by !== '' && h('p', {}, `It grows no further: ${growth.stopped_by}`),
           table(
               'Four points to a doubling, and both sides of every added tier.',
               [
-                {title: 'GPUs', cell: point => count(point.gpus)},
+                {title: `${growth.end}s`, cell: point => count(point.gpus)},
                 {title: 'Nodes', cell: point => count(point.nodes)},
                 {title: 'Tiers', cell: point => `${point.tiers}`},
                 {title: 'Switches', cell: point => count(point.switches)},
                 {title: 'Cables', cell: point => count(point.cables)},
                 {title: 'Price', cell: point => money(point.price)},
-                {title: 'Per GPU', cell: point => money(point.per_gpu)},
+                {title: `Per ${growth.end}`, cell: point => money(point.per_gpu)},
                 {title: 'Power', cell: point => `${count(Math.round(point.watts / 1000))} kW`},
               ],
               growth.points)),
@@ -135,9 +136,9 @@ export function growthPage(growth: Growth): HTMLElement[] {
           times(growth, 'all_reduce_s', `AllReduce of ${size}`),
           times(growth, 'all_to_all_s', `AllToAll of ${size}`),
           table(
-              'By the analytic engine, over all GPUs; a step has a replica for every so many of them.',
+              `By the analytic engine, over all ${growth.end}s; a step has a replica for every so many of them.`,
               [
-                {title: 'GPUs', cell: point => count(point.gpus)},
+                {title: `${growth.end}s`, cell: point => count(point.gpus)},
                 {title: 'AllReduce', cell: point => time(point.all_reduce_s)},
                 {title: 'AllToAll', cell: point => time(point.all_to_all_s)},
                 ...(growth.step === null ? [] : [

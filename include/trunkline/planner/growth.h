@@ -44,6 +44,7 @@ struct Growth {
   std::string stopped_by;  // why it does not grow to the number asked for; empty: it does
   Bytes size;              // of the collectives
   std::string step;        // what the step is of; empty: none is run
+  bool of_gpus = true;     // nodes hold GPUs; else each is a host
 };
 
 // `spec` with more and more nodes, up to `most_gpus`, at the prices of `options`, each with two
