@@ -258,7 +258,8 @@ Result<void> CheckWords(const CLI::App& app, const std::vector<std::string>& arg
                  DidYouMean(command, commands, "`trunkline --help` lists them"));
   }
   const std::vector<std::string> flags = FlagNames(*app.get_subcommand(command));
-  for (const std::string& argument : arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
     if (argument == "--") break;
     const bool is_short = argument.size() > 1 && argument[0] == '-' &&
                           std::isalpha(static_cast<unsigned char>(argument[1])) != 0;
@@ -269,6 +270,11 @@ Result<void> CheckWords(const CLI::App& app, const std::vector<std::string>& arg
     if (option != nullptr && option->get_items_expected_max() == 0 && argument != flag) {
       return Error("TL1002", fmt::format("'{}': {} takes no value", argument, flag),
                    fmt::format("write {} alone, or leave it out", flag));
+    }
+    const bool alone = i + 1 == arguments.size() || std::ranges::count(flags, arguments[i + 1]) > 0;
+    if (option != nullptr && option->get_items_expected_min() > 0 && argument == flag && alone) {
+      return Error("TL1002", fmt::format("{} needs a value", flag),
+                   fmt::format("write {} {}", flag, option->get_type_name()));
     }
     if (std::ranges::find(flags, flag) == flags.end()) {
       return Error(

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "collective/nccl_bandwidth.h"
 #include "collective/registry.h"
 #include "trunkline/base/check.h"
 
@@ -83,20 +84,28 @@ TunerCandidate Price(const Algorithm& algorithm, Protocol protocol, const Collec
                      const GroupShape& shape, const GroupNetwork& network,
                      const TransportModel& transport) {
   const auto& step = StepLatencyOf(algorithm.name, transport)[static_cast<std::size_t>(protocol)];
+  const double factor = NcclLatencyFactor(algorithm, protocol, spec, shape);
   const auto after = [&](HopClass hop, Time hardware) {
-    return (step[static_cast<std::size_t>(hop)] + hardware + transport.message_overhead).seconds();
+    return factor * step[static_cast<std::size_t>(hop)].seconds() +
+           (hardware + transport.message_overhead).seconds();
   };
   const double inside = after(network.inside_hop, network.inside_latency);
   const double outside = after(HopClass::kNetwork, network.outside_latency);
   const double flags = 128.0 / static_cast<double>(PayloadPer128(protocol));
+  const auto at = [&](double bytes, double seconds) {  // that links take for them
+    return bytes > 0 ? bytes / NcclRate(algorithm, protocol, spec, shape, network.generation,
+                                        bytes / seconds)
+                     : flags * seconds;
+  };
   double latency = 0;
   double transfer = 0;
   if (shape.ranks > 1) {
     for (const CostTerm& term : algorithm.cost_terms(spec, shape)) {
       latency += term.inside_steps * inside + term.outside_steps * outside;
-      transfer += flags * std::max({Seconds(term.inside_bytes, network.inside),
-                                    Seconds(term.outside_bytes, network.outside),
-                                    Seconds(term.node_bytes, network.node_outside)});
+      transfer += at(shape.nodes > 1 ? term.node_bytes : term.inside_bytes,
+                     std::max({Seconds(term.inside_bytes, network.inside),
+                               Seconds(term.outside_bytes, network.outside),
+                               Seconds(term.node_bytes, network.node_outside)}));
     }
   }
   return {.algorithm = algorithm.name,

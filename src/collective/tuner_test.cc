@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collective/nccl_bandwidth.h"
 #include "collective/test_support.h"
 #include "trunkline/collective/verifier.h"
 
@@ -70,6 +71,38 @@ TEST(Tuner, TakesTreesForSmallAndRingsForLargeBuffersOnManyNodes) {
   EXPECT_EQ(Rank(AllReduceOf(8), layout).front().algorithm, "double_binary_tree");
   EXPECT_EQ(Rank(AllReduceOf(8), layout).front().protocol, Protocol::kLl);
   EXPECT_EQ(Rank(AllReduceOf(std::int64_t{16} << 30), layout).front().algorithm, "ring");
+}
+
+// NCCL's arithmetic for 8 x 8 H100, whose channels it finds to carry 48 GB/s each, at 256 MiB: a
+// ring of ll128 293.6 x 64/126 = 149.1 GB/s, a tree of simple 288 x 0.5 x 0.9 = 129.6 and of ll128
+// 232 x 0.5 = 116 GB/s; at 16 MiB trees of ll128 have 0.9 of that, and rings of ll 20.4 x 64/126.
+TEST(Tuner, ExpectsOfChannelsWhatNcclDoes) {
+  const auto rate = [](const char* name, Protocol protocol, std::int64_t mib) {
+    CollectiveSpec spec = AllReduceOf(mib << 20);
+    spec.channels = 8;
+    return NcclRate(*FindAlgorithm(name), protocol, spec, {64, 8, 8}, GpuGeneration::kHopper,
+                    8 * 48e9) /
+           1e9;
+  };
+  EXPECT_NEAR(rate("ring", Protocol::kSimple, 256), 384, 1e-9);
+  EXPECT_NEAR(rate("ring", Protocol::kLl128, 256), 8 * 36.7, 1e-9);
+  EXPECT_NEAR(rate("ring", Protocol::kLl, 16), 20.4, 1e-9);
+  EXPECT_NEAR(rate("double_binary_tree", Protocol::kSimple, 256), 0.9 * 8 * 36, 1e-9);
+  EXPECT_NEAR(rate("double_binary_tree", Protocol::kLl128, 256), 8 * 29.0, 1e-9);
+  EXPECT_NEAR(rate("double_binary_tree", Protocol::kLl128, 16), 0.9 * 8 * 29.0, 1e-9);
+  // NCCL does not know it: flags are all that it loses.
+  EXPECT_NEAR(rate("hierarchical", Protocol::kLl, 256), 192, 1e-9);
+}
+
+// By the same arithmetic, latencies included: 2.08 ms for the ring, 2.22 and 2.38 ms for the trees.
+TEST(Tuner, TakesARingAt256MebibytesOnEightNodesOfH100AsNcclDoes) {
+  GroupNetwork network = DgxH100();
+  network.generation = GpuGeneration::kHopper;
+  const auto best = RankCandidates(AllReduceOf(std::int64_t{256} << 20), GroupLayout::Grid(8, 8),
+                                   network, DefaultTransport(TransportKind::kInfiniband));
+  ASSERT_TRUE(best.has_value());
+  EXPECT_EQ(best->front().algorithm, "ring");
+  EXPECT_EQ(best->front().protocol, Protocol::kLl128);
 }
 
 TEST(Tuner, CostsTheClosedFormOfARing) {

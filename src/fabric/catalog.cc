@@ -243,6 +243,10 @@ Accelerator ReadAccelerator(const YamlMap& map) {
   optional_rate("matmul_fp8", accelerator.best_matmul_fp8);
   map.Require("memory", accelerator.memory);
   map.Require("memory_bandwidth", accelerator.memory_bandwidth);
+  static const Words<GpuGeneration> kGenerations = {{"ampere", GpuGeneration::kAmpere},
+                                                    {"hopper", GpuGeneration::kHopper},
+                                                    {"blackwell", GpuGeneration::kBlackwell}};
+  map.Read("generation", accelerator.generation, kGenerations);
   map.Require("source", accelerator.source);
   return accelerator;
 }

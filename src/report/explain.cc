@@ -208,7 +208,8 @@ Question Primitives(const RunResult& result) {
   return q;
 }
 
-// Why this algorithm: its estimated cost, and that of the best other one.
+// Why this algorithm and protocol: its estimated cost, and that of the runner-up and of the best
+// other algorithm.
 void AddCosts(const Usage& usage, Question& q) {
   const std::vector<TunerCandidate>& candidates = usage.row.candidates;
   if (candidates.empty()) return;
@@ -222,11 +223,14 @@ void AddCosts(const Usage& usage, Question& q) {
   };
   const TunerCandidate& chosen = candidates.front();
   add(chosen, "chosen");
+  const auto runner_up = candidates.begin() + 1;
   const auto other = std::ranges::find_if(
       candidates, [&](const TunerCandidate& c) { return c.algorithm != chosen.algorithm; });
-  if (other != candidates.end()) {
-    add(*other, other->chosen_by_default ? "the best other" : "which NCCL does not run by itself");
-  }
+  if (other != runner_up && runner_up->chosen_by_default) add(*runner_up, "the runner-up");
+  if (other == candidates.end()) return;
+  add(*other, !other->chosen_by_default ? "which NCCL does not run by itself"
+              : other == runner_up      ? "the runner-up"
+                                        : "the best other algorithm");
 }
 
 Question Algorithms(const RunResult& result) {

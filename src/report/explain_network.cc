@@ -15,6 +15,8 @@
 namespace trunkline {
 namespace {
 
+constexpr const char* kIdealTransport = "ideal";
+
 struct Pair {
   DeviceId source{};
   DeviceId destination{};
@@ -75,8 +77,8 @@ Figure PathLatency(const Fabric& fabric, const std::vector<LinkId>& path) {
     add(fabric.link(link).latency);
     if (link != path.back()) add(fabric.device(fabric.link(link).to).latency);
   }
-  return {"latency of that path", "sum over its links and the devices between them", numbers,
-          ToString(sum)};
+  return {"latency of that path", "sum over its links and the devices between them",
+          numbers.empty() ? "none of them has any" : numbers, ToString(sum)};
 }
 
 Figure NarrowestOnPath(const Fabric& fabric, const std::vector<LinkId>& path) {
@@ -147,10 +149,13 @@ Question ExplainDataPath(const RunResult& result) {
         "figures.";
     return q;
   }
+  if (result.transport_name == kIdealTransport) {
+    q.answer = "How is not modelled: the ideal transport's messages cost nothing but their bytes. ";
+  }
   const bool direct = !result.router || result.router->options().gpudirect == GpuDirect::kOn;
-  q.answer = direct ? "GPUDirect RDMA is on: the NIC reads and writes GPU memory over PCIe."
-                    : "GPUDirect RDMA is off: every message is staged in host memory, once at "
-                      "each end.";
+  q.answer += direct ? "GPUDirect RDMA is on: the NIC reads and writes GPU memory over PCIe."
+                     : "GPUDirect RDMA is off: every message is staged in host memory, once at "
+                       "each end.";
   const Protocol protocol = UsedProtocol(result);
   const TransportModel& transport = result.transport;
   const auto p = static_cast<std::size_t>(protocol);
@@ -170,6 +175,12 @@ Question ExplainDataPath(const RunResult& result) {
 Question ExplainStack(const RunResult& result) {
   const TransportModel& transport = result.transport;
   Question q{"Network stack", "Which protocol stack carries the bytes between servers?", "", {}};
+  if (result.transport_name == kIdealTransport) {
+    q.answer =
+        "None is modelled: the ideal transport moves bytes as fast as links carry them, without "
+        "packets, headers or software.";
+    return q;
+  }
   q.answer = fmt::format("{}, with packets of up to {} payload and {} of headers and framing.",
                          ToString(transport.kind), Humanize(transport.mtu),
                          Humanize(transport.packet_overhead));

@@ -93,6 +93,38 @@ TEST(Explain, DoesNotCallTcpRdma) {
   EXPECT_THAT(text, Not(HasSubstr("queue pair")));
 }
 
+TEST(Explain, CallsTheIdealTransportNoStack) {
+  RunResult result = testing::CollectiveResult();
+  EXPECT_THAT(RenderExplain(result), HasSubstr("infiniband, with packets"));
+  result.transport_name = "ideal";
+  const std::string text = RenderExplain(result);
+  EXPECT_THAT(text, HasSubstr("None is modelled"));
+  EXPECT_THAT(text, Not(HasSubstr("infiniband, with packets")));
+}
+
+TEST(Explain, NamesTheRunnerUpOfAChoiceAndTheBestOtherAlgorithm) {
+  const auto candidate = [](const char* algorithm, Protocol protocol, int us, bool in_nccl = true) {
+    return TunerCandidate{.algorithm = algorithm,
+                          .protocol = protocol,
+                          .transfer = Time::Microseconds(us),
+                          .chosen_by_default = in_nccl};
+  };
+  RunResult result = testing::CollectiveResult();
+  CollectiveRow& row = result.rows.back();
+  row.candidates = {candidate("ring", Protocol::kSimple, 10), candidate("ring", Protocol::kLl, 12),
+                    candidate("tree", Protocol::kSimple, 13)};
+  const std::string three = RenderExplain(result);
+  EXPECT_THAT(three, HasSubstr("ring ll, 1 channel, the runner-up"));
+  EXPECT_THAT(three, HasSubstr("tree simple, 1 channel, the best other algorithm"));
+  row.candidates = {candidate("ring", Protocol::kSimple, 10),
+                    candidate("direct", Protocol::kSimple, 9, false)};
+  const std::string two = RenderExplain(result);
+  EXPECT_THAT(two, HasSubstr("direct simple, 1 channel, which NCCL does not run by itself"));
+  EXPECT_THAT(two, Not(HasSubstr("runner-up")));
+  row.candidates.resize(1);
+  EXPECT_THAT(RenderExplain(result), Not(HasSubstr("runner-up")));
+}
+
 TEST(Advice, GivesTheClosedFormOfTheBubble) {
   const std::vector<std::string> advice = Advice(testing::PipelineResult());
   ASSERT_EQ(advice.size(), 3);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "trunkline/fabric/accelerator.h"
 #include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
@@ -60,8 +61,9 @@ Result<GroupNetwork> NetworkOf(const ChoiceInput& input, const GroupLayout& layo
       network.outside_latency = route->latency;
     }
   }
-  network.node_outside =
-      network.outside * std::max(1U, std::min(in_first_node, input.nics_per_node));
+  network.node_outside = network.outside * std::max(1U, std::min(in_first_node, input.node.nics));
+  if (const auto gpu = FindAccelerator(input.node.accelerator))
+    network.generation = gpu->generation;
   return network;
 }
 

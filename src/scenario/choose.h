@@ -5,6 +5,7 @@
 
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/collective/tuner.h"
+#include "trunkline/fabric/catalog.h"
 #include "trunkline/fabric/placement.h"
 #include "trunkline/fabric/route.h"
 #include "trunkline/workload/task_graph.h"
@@ -20,7 +21,7 @@ struct ChoiceInput {
   const Router& router;
   const TransportModel& transport;
   const Placement& placement;
-  std::uint32_t nics_per_node = 1;
+  const NodeTemplate& node;
 };
 
 // The links between the members of a group, as the tuner sees them: those of its first pair inside

@@ -307,6 +307,28 @@ TEST(Background, IsNotInTheChainOfMessagesThatLedToTheEnd) {
   }
 }
 
+class Notes final : public ProgressSink {
+ public:
+  void Update(double /*fraction*/, std::string_view /*what*/) override {}
+  void Note(std::string_view text) override { all.emplace_back(text); }
+  std::vector<std::string> all;
+};
+
+// Four hosts of a leaf post 0.6 of what its one uplink carries each, more than half of it across.
+TEST(Background, IsToldOfBeforePacketsRunWhereFlowsSayThatTheNetworkDoesNotCarryIt) {
+  const std::string text =
+      kTwoLeaves + kAcross +
+      "workload: {collective: {primitive: all_reduce, algorithm: ring, size: 2 MB, ranks: 2}}\n"
+      "engine: packet\nbackground: {pattern: uniform, size: 64 kB, load: ";
+  Notes notes;
+  RunText(text + "0.6}\n", {.progress = &notes});
+  EXPECT_THAT(notes.all, Contains(AllOf(HasSubstr("as flows, under the background"),
+                                        HasSubstr("32 times as long"))));
+  notes.all.clear();
+  RunText(text + "0.05}\n", {.progress = &notes});
+  EXPECT_THAT(notes.all, Not(Contains(HasSubstr("as flows"))));
+}
+
 // --- Bad input ----------------------------------------------------------------------------------
 
 TEST(JobsInput, OverlappingGpusAreNamed) {

@@ -49,7 +49,7 @@ class Preparer {
  private:
   [[nodiscard]] ChoiceInput Inputs() const {
     return {*result_.router, result_.transport, prepared_.placement,
-            scenario_.cluster.fabric->node.nics};
+            scenario_.cluster.fabric->node};
   }
 
   Diagnostics Placed(Diagnostics problems) const {

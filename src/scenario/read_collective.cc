@@ -9,8 +9,6 @@
 namespace trunkline {
 namespace {
 
-constexpr std::int64_t kMostRanks = 10'000'000;
-
 struct ElementType {
   std::string name;
   std::uint32_t bytes = 0;
@@ -143,6 +141,11 @@ void ReadCollective(const YamlValue& value, std::int64_t endpoints, Scenario& sc
   ReadSizes(*map, job);
   ReadAlgorithm(*map, known, job);
   map->Read("protocol", job.protocol, kProtocols);
+  if (job.algorithm == "auto" || !job.protocol) {
+    scenario.assumptions.emplace_back(
+        "algorithm and protocol: NCCL's choice at each size, which need not be the fastest here; "
+        "`algorithm` and `protocol` name others");
+  }
   map->Read("channels", job.channels, IntRange{.min = 1, .max = 64});
   ElementType type{"float", 4};
   map->Read("dtype", type, ElementTypes());

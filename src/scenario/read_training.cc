@@ -107,24 +107,40 @@ Words<std::string> AlgorithmWords() {
   return words;
 }
 
-// The key that a contradiction of the plan is about: where its message points.
-YamlValue Culprit(const YamlMap& training, const YamlValue& whole, const std::string& code) {
-  static const std::map<std::string, std::string> kKeys = {{"TL1326", "global_batch"},
-                                                           {"TL1328", "sequence"}};
-  static const std::map<std::string, std::string> kParallelKeys = {{"TL1323", "schedule"},
-                                                                   {"TL1325", "layout"},
-                                                                   {"TL1327", "fsdp"},
-                                                                   {"TL1329", "cp"},
-                                                                   {"TL1330", "order"}};
-  if (const auto key = kKeys.find(code); key != kKeys.end()) {
-    return training.Find(key->second).value_or(whole);
+// Of the keys that a contradiction of the plan is between, the first that the command line gives,
+// since the file by itself may be fine; else the first that is there.
+YamlValue Culprit(const std::string& file, const YamlMap& training, const YamlValue& whole,
+                  const std::string& code) {
+  using Keys = std::vector<const char*>;  // "a/b": b of the mapping a
+  static const std::map<std::string, Keys> kKeys = {
+      {"TL1321", {"parallel", "parallel/tp", "parallel/pp", "parallel/dp", "parallel/cp"}},
+      {"TL1322", {"parallel/tp", "parallel", "model"}},
+      {"TL1323", {"parallel/schedule", "parallel/vp", "parallel/pp"}},
+      {"TL1324", {"parallel", "parallel/pp", "parallel/vp", "model"}},
+      {"TL1325", {"parallel/layout", "parallel/pp", "parallel/vp", "model"}},
+      {"TL1326", {"global_batch", "micro_batch", "parallel/dp"}},
+      {"TL1327", {"parallel/fsdp", "parallel/zero", "parallel/dp"}},
+      {"TL1328", {"sequence", "parallel/tp", "parallel/sequence_parallel", "model"}},
+      {"TL1329", {"parallel/cp"}},
+      {"TL1330", {"parallel/order"}},
+      {"TL1331", {"overlap", "parallel/sequence_parallel"}},
+      {"TL1332", {"global_batch", "micro_batch", "parallel/dp"}},
+      {"TL1333", {"sequence", "micro_batch", "global_batch"}}};
+  const auto find = [&training](std::string_view path) {
+    const std::size_t slash = path.find('/');
+    if (slash == std::string_view::npos) return training.Find(path);
+    const auto map = training.Find(path.substr(0, slash));
+    return map && map->is_map() ? map->AsMap()->Find(path.substr(slash + 1)) : std::nullopt;
+  };
+  std::optional<YamlValue> first;
+  if (const auto keys = kKeys.find(code); keys != kKeys.end()) {
+    for (const char* path : keys->second) {
+      const auto value = find(path);
+      if (value && value->where().file != file) return *value;
+      if (!first) first = value;
+    }
   }
-  const auto parallel = training.Find("parallel");
-  if (!parallel || !parallel->is_map()) return whole;
-  if (const auto key = kParallelKeys.find(code); key != kParallelKeys.end()) {
-    return parallel->AsMap()->Find(key->second).value_or(*parallel);
-  }
-  return *parallel;
+  return first.value_or(whole);
 }
 
 }  // namespace
@@ -172,7 +188,7 @@ void ReadTraining(const std::string& file, const YamlValue& value, const Room& r
     const bool takes_all = room.all || plan.ranks() > room.endpoints;
     const std::int64_t gpus = takes_all ? room.endpoints : plan.ranks();
     for (const Diagnostic& problem : CheckPlan(job.model, plan, gpus)) {
-      Culprit(*training, value, problem.code).Adopt({problem});
+      Culprit(file, *training, value, problem.code).Adopt({problem});
     }
     WarnOfMootKeys(*training, plan);
   }

@@ -37,6 +37,8 @@ void CheckWindow(const YamlMap& root, const Scenario& scenario);
 // `packet.fast_forward`; the second once the workload is known.
 void ReadFastForward(const YamlMap& packet, Scenario& scenario);
 void CheckFastForward(const YamlMap& root, const Scenario& scenario);
+inline constexpr std::int64_t kMostRanks = 10'000'000;  // of a collective
+
 // Where a workload may be placed.
 struct Room {
   std::int64_t endpoints = 0;  // 0: the cluster could not be built

@@ -68,6 +68,7 @@ class Run {
     result_.warnings = scenario_.warnings;
     result_.fabric = std::shared_ptr<const Fabric>(cluster.fabric, &cluster.fabric->fabric);
     result_.transport = cluster.transport;
+    result_.transport_name = cluster.transport_name;
     const BuiltFabric& built = *cluster.fabric;
     result_.cluster_summary = fmt::format(
         "{} x {}, {}: {}; {} transport, {} routing", built.fabric.node_count(), built.node.name,
@@ -134,8 +135,7 @@ class Run {
   }
 
   [[nodiscard]] ChoiceInput Inputs() const {
-    return {*result_.router, result_.transport, result_.placement,
-            scenario_.cluster.fabric->node.nics};
+    return {*result_.router, result_.transport, result_.placement, scenario_.cluster.fabric->node};
   }
 
   Result<void> Simulate(const TaskGraph& graph) {
@@ -286,19 +286,27 @@ class Run {
 
 namespace {
 
+// Engines know no files: what they find wrong is the fabric's or else the workload's.
+void Place(const Scenario& scenario, Diagnostic& problem) {
+  if (!problem.where.file.empty()) return;
+  const auto& faults = scenario.cluster.faults;
+  const bool of_fabric = problem.code.starts_with("TL14");
+  Origin origin = of_fabric ? scenario.fabric_origin : scenario.workload_origin;
+  if (problem.code == "TL1410" && !faults.empty()) {
+    // Every fabric that a builder makes is connected: the faults have cut it.
+    origin = {faults.front().where, faults.front().excerpt};
+    problem.hint += "; the faults cut the fabric: keep a path, or leave that rank's node out";
+  }
+  problem.where = std::move(origin.where);
+  problem.excerpt = std::move(origin.excerpt);
+}
+
 Result<RunResult> RunOnce(const Scenario& scenario, const RunOptions& options) {
   auto result = Run(scenario, options).Execute();
   if (result && options.try_changes && result->iteration) {
     TryChanges(scenario, options.stop, *result);
   }
-  if (result || scenario.cluster.faults.empty()) return result;
-  for (Diagnostic& problem : result.error()) {
-    if (problem.code != "TL1410" || !problem.where.file.empty()) continue;
-    // Every fabric that a builder makes is connected: the faults have cut it.
-    problem.where = scenario.cluster.faults.front().where;
-    problem.excerpt = scenario.cluster.faults.front().excerpt;
-    problem.hint += "; the faults cut the fabric: keep a path, or leave that rank's node out";
-  }
+  for (Diagnostic& problem : result ? result->warnings : result.error()) Place(scenario, problem);
   return result;
 }
 

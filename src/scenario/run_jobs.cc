@@ -169,13 +169,13 @@ class JobsRun {
   }
 
   // Runs a graph; the packets' report is kept where it is that of all jobs.
-  Result<Timeline> Run(const TaskGraph& graph, const Placement& placement,
+  Result<Timeline> Run(EngineKind engine, const TaskGraph& graph, const Placement& placement,
                        std::vector<RankId> record, bool together) {
     const EngineInput input{*result_.router, result_.transport, graph, placement};
     EngineOptions options = EngineOptionsFor(scenario_, options_, graph);
     options.record = std::move(record);
     options.record_critical = together;
-    if (scenario_.engine == EngineKind::kFlow) return RunFlow(input, options);
+    if (engine == EngineKind::kFlow) return RunFlow(input, options);
     PacketInput packets = PacketsFor(scenario_, options_, *result_.router);
     packets.faults = scenario_.cluster.timed_faults;
     packets.rerouting = scenario_.cluster.rerouting;
@@ -196,7 +196,8 @@ class JobsRun {
       const Job& job = JobOf(prepared);
       std::vector<RankId> record;
       if (IsTraffic(prepared)) AddRanks(0, prepared.alone().ranks(), record);
-      auto timeline = Run(prepared.alone(), prepared.placement, std::move(record), false);
+      auto timeline =
+          Run(scenario_.engine, prepared.alone(), prepared.placement, std::move(record), false);
       if (!timeline) return std::unexpected(timeline.error());
       result_.events += timeline->events;
       if (timeline->status != RunStatus::kFinished) {
@@ -286,52 +287,83 @@ class JobsRun {
     });
   }
 
+  // All at once, with a background until then; what people see is recorded.
+  Result<Timeline> RunUntil(EngineKind engine, Time until) {
+    if (scenario_.background) {
+      if (auto made = MakeBackground(until); !made) return std::unexpected(made.error());
+    }
+    std::vector<JobsGraph::Part> parts;
+    for (const PreparedJob& job : programs_->jobs) parts.push_back({&job.beside()});
+    const bool disturbed = programs_->background != nullptr;
+    if (disturbed) parts.push_back({.graph = programs_->background.get(), .awaited = false});
+    programs_->all = std::make_unique<JobsGraph>(std::move(parts));
+    const Placement placement =
+        Concatenate(programs_->jobs, disturbed ? background_endpoints_ : std::vector<DeviceId>());
+    shown_ = EngineOptionsFor(scenario_, options_, *programs_->all).record;
+    std::erase_if(shown_, [this](RankId rank) { return !programs_->all->awaited(rank); });
+    return Run(engine, *programs_->all, placement, RecordedWith(shown_), true);
+  }
+
   // How long the jobs take under the background is known only when they have run: where its
   // messages end before them, they run again under twice as long a one. Messages that come later
   // change nothing of what was before.
-  Result<void> RunTogether() {
+  Result<Timeline> RunUnderBackground(EngineKind engine, Time& until) {
     Time most = longest_ - latest_start_;
     for (int times = 1; times < kMostSlowdown; times *= 2) most = Twice(most);
     most = std::min(most, kLongestBackground - std::min(latest_start_, kLongestBackground)) +
            latest_start_;
-    for (Time until = Twice(longest_);; until = Twice(until)) {
-      if (scenario_.background) {
-        if (auto made = MakeBackground(until); !made) return made;
+    for (;; until = Twice(until)) {
+      auto timeline = RunUntil(engine, until);
+      if (!timeline || timeline->status != RunStatus::kFinished || !scenario_.background ||
+          timeline->end <= until) {
+        return timeline;
       }
-      std::vector<JobsGraph::Part> parts;
-      for (const PreparedJob& job : programs_->jobs) parts.push_back({&job.beside()});
-      const bool disturbed = programs_->background != nullptr;
-      if (disturbed) parts.push_back({.graph = programs_->background.get(), .awaited = false});
-      programs_->all = std::make_unique<JobsGraph>(std::move(parts));
-      const Placement placement =
-          Concatenate(programs_->jobs, disturbed ? background_endpoints_ : std::vector<DeviceId>());
-      std::vector<RankId> shown = EngineOptionsFor(scenario_, options_, *programs_->all).record;
-      std::erase_if(shown, [this](RankId rank) { return !programs_->all->awaited(rank); });
-      auto timeline = Run(*programs_->all, placement, RecordedWith(shown), true);
-      if (!timeline) return std::unexpected(timeline.error());
-      const bool ended = timeline->status == RunStatus::kFinished;
-      if (ended && scenario_.background && timeline->end > until) {
-        if (until < std::min(most, kLongestBackground)) continue;
-        if (until == kLongestBackground) {
-          return AtBackground(Error("TL1223",
-                                    fmt::format("background traffic lasts {} at most, and the jobs "
-                                                "end later",
-                                                Humanize(kLongestBackground)),
-                                    "an earlier start, or shorter jobs"));
-        }
-        return AtBackground(Error(
-            "TL1223",
-            fmt::format(
-                "under the background the jobs are not over at {}, {} times as long as alone",
-                Humanize(until), kMostSlowdown),
-            "a lower load: the network does not carry this one, and what waits only grows; or "
-            "shorter jobs"));
+      if (until < std::min(most, kLongestBackground)) continue;
+      if (until == kLongestBackground) {
+        return AtBackground(Error("TL1223",
+                                  fmt::format("background traffic lasts {} at most, and the jobs "
+                                              "end later",
+                                              Humanize(kLongestBackground)),
+                                  "an earlier start, or shorter jobs"));
       }
-      MeasureMessages(*timeline);
-      KeepSpans(shown, *timeline);
-      SummariseTimeline(*std::move(timeline), options_.all_links, result_);
-      return {};
+      return AtBackground(Error(
+          "TL1223",
+          fmt::format("under the background the jobs are not over at {}, {} times as long as alone",
+                      Humanize(until), kMostSlowdown),
+          "a lower load: the network does not carry this one, and what waits only grows; or "
+          "shorter jobs"));
     }
+  }
+
+  // Tells before packets run what they will cost, by fluid flows, which take a fraction of the
+  // time: these say how long the background has to be, too. Queues and congestion control share
+  // links otherwise, so that packets may end where flows do not.
+  void AnnounceByFlows(Time& until) {
+    Time enough = until;
+    const auto timeline = RunUnderBackground(EngineKind::kFlow, enough);
+    if (timeline) until = enough;
+    if (options_.progress == nullptr) return;
+    if (!timeline) {
+      if (timeline.error().front().code != "TL1223") return;  // not all that packets do flows do
+      options_.progress->Note(
+          fmt::format("as flows, {}: as packets they may run long, and be refused in the end",
+                      timeline.error().front().message));
+      return;
+    }
+    const double hops =
+        HopsOf(timeline->links, *result_.fabric, scenario_.cluster.packet_transport);
+    if (hops > kPacketHopsPerSecond) options_.progress->Note(PacketCost(hops, options_.repeat));
+  }
+
+  Result<void> RunTogether() {
+    Time until = Twice(longest_);
+    if (scenario_.background && scenario_.engine == EngineKind::kPacket) AnnounceByFlows(until);
+    auto timeline = RunUnderBackground(scenario_.engine, until);
+    if (!timeline) return std::unexpected(timeline.error());
+    MeasureMessages(*timeline);
+    KeepSpans(shown_, *timeline);
+    SummariseTimeline(*std::move(timeline), options_.all_links, result_);
+    return {};
   }
 
   void Summarise() {
@@ -378,6 +410,7 @@ class JobsRun {
   std::shared_ptr<Programs> programs_;
   std::vector<DeviceId> background_endpoints_;
   std::vector<Time> starts_;                 // of the background's messages, in order
+  std::vector<RankId> shown_;                // whose timelines people see
   std::vector<std::vector<LinkUse>> links_;  // by job, of it alone
   std::vector<Percentiles> fct_;             // by job of traffic, of its messages beside others
   std::shared_ptr<JobsResult> jobs_;

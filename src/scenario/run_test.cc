@@ -49,12 +49,34 @@ TEST(RunScenario, SaysThatACollectiveKeepsToMinimalPathsWhereOnlyQueuesCouldTurn
     const RunResult result =
         RunText("cluster: {fabric: {kind: dragonfly, h: 1, routing: " + routing +
                 "}, transport: {kind: ideal}}\nworkload: " + workload);
-    return std::ranges::count(result.warnings, "TL1416", &Diagnostic::code) == 1;
+    const auto warning = std::ranges::find(result.warnings, "TL1416", &Diagnostic::code);
+    return warning != result.warnings.end() && warning->where.line == 1;
   };
   const std::string collective = "{collective: {primitive: all_to_all, size: 1 MiB}}\n";
   EXPECT_TRUE(warns("ugal-g", collective));
   EXPECT_FALSE(warns("valiant", collective));
   EXPECT_FALSE(warns("ugal-g", "{traffic: {pattern: permutation, size: 100 kB}}\n"));
+}
+
+TEST(RunScenario, PlacesWhatAnEngineFindsWrong) {
+  const auto place = [](const std::string& text) {
+    const auto scenario = ParseScenario(text, "s.yaml");
+    EXPECT_TRUE(scenario) << Format(scenario.error().front());
+    const auto result = RunScenario(*scenario);
+    EXPECT_FALSE(result);
+    const Diagnostic& problem = result.error().front();
+    return problem.code + " " + problem.where.file + ":" + std::to_string(problem.where.line) +
+           " " + problem.excerpt;
+  };
+  // 1 TiB at 1 kb/s takes 278 years.
+  EXPECT_EQ(place("cluster:\n  nodes: 2\n  fabric: {kind: single-switch, link: 1 kb/s}\n"
+                  "workload:\n  collective: {primitive: all_reduce, size: 1 TiB}\n"),
+            "TL1602 s.yaml:5   collective: {primitive: all_reduce, size: 1 TiB}");
+  // Plain hosts forward nothing from plane to plane: each of the two is a fabric by itself.
+  EXPECT_EQ(place("cluster:\n  nodes: 2\n  fabric: {kind: single-switch}\n"
+                  "faults: [{target: host-1, kind: fail}]\n"
+                  "workload: {collective: {primitive: all_reduce, size: 1 MiB}}\n"),
+            "TL1410 s.yaml:4 faults: [{target: host-1, kind: fail}]");
 }
 
 TEST(RunScenario, OneSlowCableHoldsUpTheWholeRing) {

@@ -5,11 +5,30 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/plural.h"
+#include "base/word_reader.h"
 #include "fabric/fabric_reader.h"
 #include "scenario/reader.h"
+#include "trunkline/fabric/build.h"
+#include "trunkline/fabric/catalog.h"
 
 namespace trunkline {
 namespace {
+
+Origin OriginOf(const YamlValue& value) { return {value.where(), value.excerpt()}; }
+
+// `workload.collective.ranks`; 0: not given, or no number, which the workload's reader says.
+std::int64_t RanksOfCollective(const YamlMap& root) {
+  YamlMap at = root;
+  for (const char* key : {"workload", "collective"}) {
+    const auto value = at.Find(key);
+    if (!value || !value->is_map()) return 0;
+    at = *value->AsMap();
+  }
+  const auto ranks = at.Find("ranks");
+  const auto count = ranks ? Word{ranks->text()}.AsInteger() : std::nullopt;
+  return count && *count > 0 && *count <= kMostRanks ? *count : 0;
+}
 
 // The document being read, until it is known whether it is a scenario.
 class Reader {
@@ -88,13 +107,14 @@ class Reader {
     const auto value = root.Required("cluster");
     const auto cluster = value ? value->AsMap() : std::nullopt;
     if (!cluster) return;
+    scenario_.fabric_origin = OriginOf(cluster->Find("fabric").value_or(*value));
     FabricSpec spec;
     const std::size_t before = document_.error_count();
     ReadCluster(file_, *cluster, spec, scenario_);
     ReadFaults(root, spec, scenario_);
     WarnOfBlindSpots(root, *cluster, spec);
     if (document_.error_count() == before) {
-      auto built = BuildFabric(spec);
+      auto built = Build(root, spec);
       if (built) {
         CheckRoutingOf(*cluster, built->fabric);
         const auto faults = ResolveFaults(built->fabric, scenario_.cluster.timed_faults);
@@ -114,6 +134,26 @@ class Reader {
     }
     ReadPlacement(file_, *cluster, scenario_.cluster.fabric.get(), scenario_.cluster.placement);
     ReadPackets(*value, scenario_);
+  }
+
+  // A kind that needs a number of nodes gets as many as the ranks of a collective take.
+  Result<BuiltFabric> Build(const YamlMap& root, FabricSpec spec) {
+    auto built = BuildFabric(spec);
+    const std::int64_t ranks = RanksOfCollective(root);
+    if (built || spec.nodes > 0 || ranks == 0 || built.error().front().code != "TL1405") {
+      return built;
+    }
+    const auto node = spec.node.empty() ? NodeTemplate{} : FindNodeTemplate(spec.node);
+    if (!node) return built;
+    const std::int64_t per_node = std::max<std::int64_t>(1, node->gpus);
+    spec.nodes = static_cast<std::uint32_t>((ranks + per_node - 1) / per_node);
+    built = BuildFabric(spec);
+    if (built) {
+      scenario_.assumptions.push_back(
+          fmt::format("nodes: none are given; {}, as {} take", spec.nodes,
+                      Plural(static_cast<std::uint64_t>(ranks), "rank")));
+    }
+    return built;
   }
 
   // Blames the policy, else the fabric that it was left out of.
@@ -145,13 +185,17 @@ class Reader {
 
   void ReadAllWorkloads(const YamlMap& root) {
     const std::size_t before = document_.error_count();
-    if (root.Has("jobs")) {
+    if (const auto jobs = root.Find("jobs")) {
+      scenario_.workload_origin = OriginOf(*jobs);
       ReadJobs(file_, root, scenario_);
     } else if (document_.error_count() == before) {  // or `jobs` has no value, which is said
       const auto workload = root.Required("workload");
       const std::int64_t endpoints =
           scenario_.cluster.fabric ? static_cast<std::int64_t>(scenario_.cluster.available()) : 0;
-      if (workload) ReadWorkload(file_, root, *workload, {.endpoints = endpoints}, scenario_);
+      if (workload) {
+        scenario_.workload_origin = OriginOf(*workload);
+        ReadWorkload(file_, root, *workload, {.endpoints = endpoints}, scenario_);
+      }
     }
     ReadBackground(file_, root, scenario_);
   }

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "trunkline/fabric/build.h"
 
@@ -57,9 +58,10 @@ TEST(Scenario, SaysWhatItChoseWhereTheFileIsSilent) {
   const Scenario scenario = Read(
       "cluster: {node: dgx-h100, nodes: 2}\nworkload:\n"
       "  collective: {primitive: all_reduce, size: 1 MiB}\n");
-  ASSERT_EQ(scenario.assumptions.size(), 2U);
+  ASSERT_EQ(scenario.assumptions.size(), 3U);
   EXPECT_THAT(scenario.assumptions[0], HasSubstr("non-blocking rail-optimized"));
   EXPECT_THAT(scenario.assumptions[1], HasSubstr("adaptive over the minimal paths"));
+  EXPECT_THAT(scenario.assumptions[2], HasSubstr("NCCL's choice at each size"));
   EXPECT_EQ(scenario.cluster.fabric->fabric.endpoints().size(), 16U);
 }
 
@@ -223,7 +225,7 @@ TEST(Scenario, TellsWhatIsAssumedOfAServerWhoseFileHasNoRates) {
   const Scenario scenario = Read("cluster: {node: " + file.string() +
                                  ", nodes: 2}\nworkload:\n"
                                  "  collective: {primitive: all_reduce, size: 1 MiB}\n");
-  ASSERT_EQ(scenario.assumptions.size(), 3U);
+  ASSERT_EQ(scenario.assumptions.size(), 4U);
   EXPECT_THAT(scenario.assumptions[2], HasSubstr("node: matrix, as nvidia-smi"));
   EXPECT_THAT(scenario.assumptions[2], HasSubstr("assumed are 400 Gb/s NICs"));
 }
@@ -264,7 +266,38 @@ TEST(Scenario, PointsAtThePlanThatDoesNotFitTheCluster) {
                    std::vector<Assignment>{{"workload.training.parallel.dp=8", "--set 1"}});
   ASSERT_FALSE(scenario);
   EXPECT_EQ(scenario.error().front().code, "TL1321");
-  EXPECT_GT(scenario.error().front().where.line, 0);
+  EXPECT_EQ(scenario.error().front().where.file, "--set 1");
+}
+
+// 7 divides neither 512 GPUs, 64 heads, an MLP of 28,672 nor 8,192 tokens; the file is sound.
+TEST(Scenario, BlamesWhatTheCommandLineChangesRatherThanTheFile) {
+  const auto scenario =
+      ReadScenario(TRUNKLINE_SOURCE_DIR "/examples/llama3.1-70b-512xh100.yaml",
+                   std::vector<Assignment>{{"seed=2", "--set 1"},
+                                           {"workload.training.parallel.tp=7", "--set 2"},
+                                           {"workload.training.parallel.pp=3", "--set 3"}});
+  ASSERT_FALSE(scenario);
+  std::map<std::string, std::string> places;
+  for (const Diagnostic& problem : scenario.error()) places[problem.code] = problem.where.file;
+  EXPECT_EQ(places, (std::map<std::string, std::string>{{"TL1321", "--set 2"},
+                                                        {"TL1322", "--set 2"},
+                                                        {"TL1324", "--set 3"},
+                                                        {"TL1328", "--set 2"}}));
+}
+
+TEST(Scenario, GivesAKindThatNeedsNodesThoseThatTheRanksOfACollectiveTake) {
+  const auto nodes = [](const std::string& cluster, int ranks) {
+    const Scenario scenario =
+        Read("cluster: " + cluster + "\nworkload: {collective: {primitive: all_reduce, " +
+             "size: 1 MiB, ranks: " + std::to_string(ranks) + "}}\n");
+    EXPECT_THAT(scenario.assumptions, testing::Contains(HasSubstr("nodes: none are given")));
+    return scenario.cluster.fabric->fabric.node_count();
+  };
+  EXPECT_EQ(nodes("{fabric: {kind: clos, radix: 64}}", 1024), 1024U);
+  EXPECT_EQ(nodes("{node: dgx-h100, fabric: {kind: clos, radix: 64}}", 60), 8U);
+  EXPECT_THAT(Problems("cluster: {fabric: {kind: clos, radix: 64}}\n"
+                       "workload: {collective: {primitive: all_reduce, size: 1 MiB}}\n"),
+              HasSubstr("needs a number of nodes"));
 }
 
 TEST(Scenario, PointsAtAnAlgorithmThatDoesNotExist) {

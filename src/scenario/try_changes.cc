@@ -123,7 +123,7 @@ class Trials {
     if (!step) return std::nullopt;
     const TaskGraph& steps = *step->training.graph;
     const ChoiceInput inputs{*result_.router, result_.transport, placement,
-                             scenario_.cluster.fabric->node.nics};
+                             scenario_.cluster.fabric->node};
     const auto chosen = ChooseAll(inputs, steps);
     if (!chosen) return std::nullopt;
     std::vector<CollectiveChoice> choices;

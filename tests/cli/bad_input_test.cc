@@ -251,6 +251,13 @@ TEST(BadInput, AValueForAFlagThatTakesNone) {
   }
 }
 
+TEST(BadInput, AFlagWithoutItsValue) {
+  EXPECT_TRUE(Refused(RunTrunkline({"fabric", "cost", "clos:radix=8", "--grow"}),
+                      AllOf(HasSubstr("--grow needs a value"), HasSubstr("TL1002"))));
+  EXPECT_TRUE(Refused(RunTrunkline({"run", "--engine", "--json", "x.yaml"}),
+                      HasSubstr("--engine needs a value")));
+}
+
 TEST(BadInput, AFolderInPlaceOfAScenario) {
   EXPECT_TRUE(Refused(RunTrunkline({"run", "examples"}),
                       HasSubstr("examples: error: cannot be read: it is a folder [TL1101]")));

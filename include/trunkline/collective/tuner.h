@@ -9,6 +9,7 @@
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/base/units.h"
 #include "trunkline/collective/algorithm.h"
+#include "trunkline/fabric/accelerator.h"
 #include "trunkline/transport/transport.h"
 
 namespace trunkline {
@@ -29,6 +30,7 @@ struct GroupNetwork {
   Time inside_latency{};  // of the hardware alone
   Time outside_latency{};
   HopClass inside_hop = HopClass::kNvlink;
+  GpuGeneration generation = GpuGeneration::kOther;
 };
 
 // What is settled already.
@@ -54,9 +56,10 @@ struct TunerCandidate {
 // those chosen by default, then the others, each by cost. Never empty.
 //
 // The shape is that of NCCL's cost model, base + steps x latency + bytes / bandwidth, with NCCL's
-// latencies and each algorithm's own steps and bytes. Groups that span nodes get a channel for each
-// rank of a node, fewer where NCCL finds the buffer too small for them. There is no contention
-// between the steps of a part, nor with anything else.
+// latencies, each algorithm's own steps and bytes, and of the links' bandwidth what NCCL expects
+// its own algorithms to reach. Groups that span nodes get a channel for each rank of a node, fewer
+// where NCCL finds the buffer too small for them. There is no contention between the steps of a
+// part, nor with anything else.
 //
 // Costs are capped at weeks. Fails with what MakeSchedule says of `spec`, or of the last candidate
 // where `limits` leave none. REQUIRES: rates that are read are not 0.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@
 // The accelerators that are built in, from data/accelerators.
 namespace trunkline {
 
+// Whose figures NCCL expects its channels to reach.
+enum class GpuGeneration : std::uint8_t { kOther, kAmpere, kHopper, kBlackwell };
+
 // One accelerator. Peaks are dense (no sparsity). Each figure's source is in its data file.
 struct Accelerator {
   std::string name;  // "H100-SXM5-80GB"
@@ -20,6 +24,7 @@ struct Accelerator {
   std::optional<FlopRate> best_matmul_fp8;
   Bytes memory;
   Rate memory_bandwidth;
+  GpuGeneration generation = GpuGeneration::kOther;
   std::string source;
 };
 

@@ -142,6 +142,7 @@ struct RunResult {
   PlacementKind placement_kind = PlacementKind::kPacked;
   Fragmentation fragmentation;
   TransportModel transport;
+  std::string transport_name;   // as in ClusterSpec
   std::string cluster_summary;  // "64 x dgx-h100, rail-optimized, 400 Gb/s"
 
   std::optional<IterationResult> iteration;          // training

@@ -130,6 +130,12 @@ struct Background {
   std::string excerpt;
 };
 
+// A place in the file, for what is found out about it only when it is run.
+struct Origin {
+  SourcePosition where;
+  std::string excerpt;
+};
+
 struct Scenario {
   std::string name;  // the file's stem unless `name` says otherwise
   ClusterSpec cluster;
@@ -143,6 +149,8 @@ struct Scenario {
   std::optional<WindowSpec> window;            // with the flow engine
   std::vector<std::string> assumptions;        // what was chosen where the file is silent
   Diagnostics warnings;
+  Origin fabric_origin;    // `cluster.fabric`, else `cluster`
+  Origin workload_origin;  // `workload` or `jobs`
 
   // Whether anything of it runs as packets.
   [[nodiscard]] bool has_packets() const { return engine == EngineKind::kPacket || window; }
