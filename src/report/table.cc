@@ -19,6 +19,8 @@ namespace {
 
 // The beginning and the end of what is too long for a column: names come from input files.
 std::string Elided(const std::string& text) {
+  // Ours: the longest name leaves room for three columns of figures on a line of 100; of a longer
+  // one more is kept of the front, where sites, rows and racks stand, than of the end.
   constexpr std::size_t kLongest = 72;
   if (Width(text) <= kLongest) return text;
   const auto from = [&](std::size_t code_points) {  // the byte where that many are over
