@@ -54,15 +54,13 @@ Result<void> WriteFiles(OutputFolder& folder, const RunResult& result) {
 }
 
 void WarnAboutThreads(const RunFlags& flags, const Scenario& scenario) {
-  const bool packets = scenario.engine == EngineKind::kPacket;
-  if (flags.threads == 1) return;
-  const bool traffic = std::holds_alternative<TrafficInput>(scenario.workload);
-  if (packets && traffic && scenario.jobs.empty()) return;
+  if (flags.threads == 1 || scenario.uses_threads()) return;
   Diagnostic warning;
   warning.severity = Severity::kWarning;
   warning.code = "TL1004";
-  warning.message = fmt::format("--threads {}: the {} engine runs {}on one thread", flags.threads,
-                                ToString(scenario.engine), packets ? "all but traffic " : "");
+  warning.message =
+      fmt::format("--threads {}: the {} engine runs {}on one thread", flags.threads,
+                  ToString(scenario.engine), scenario.background ? "jobs with a background " : "");
   PrintDiagnostics({warning});
 }
 

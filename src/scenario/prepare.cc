@@ -47,7 +47,8 @@ PacketInput PacketsFor(const Scenario& scenario, const RunOptions& run, const Ro
           .switches = scenario.cluster.switches,
           .transport = scenario.cluster.packet_transport,
           .sampling = scenario.sampling,
-          .samples = run.samples};
+          .samples = run.samples,
+          .threads = run.threads};
 }
 
 Result<PreparedStep> PrepareStep(const ClusterSpec& cluster, const TrainingJob& job) {

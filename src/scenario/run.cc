@@ -64,6 +64,7 @@ class Run {
     result_.title = scenario_.name;
     result_.engine = ToString(scenario_.engine);
     result_.seed = scenario_.seed;
+    if (scenario_.uses_threads()) result_.threads = static_cast<int>(options_.threads);
     result_.assumptions = scenario_.assumptions;
     result_.warnings = scenario_.warnings;
     result_.fabric = std::shared_ptr<const Fabric>(cluster.fabric, &cluster.fabric->fabric);

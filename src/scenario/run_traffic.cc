@@ -114,7 +114,6 @@ Result<void> RunPackets(const Scenario& scenario, const TrafficWorkload& traffic
   PacketOptions packet;
   packet.seed = scenario.seed;
   packet.threads = options.threads;
-  result.threads = static_cast<int>(options.threads);
   packet.sampling = scenario.sampling;
   packet.samples = options.samples;
   packet.fast_forward = scenario.fast_forward;

@@ -51,13 +51,27 @@ TEST(Traffic, GivesTheSameBytesForAnyNumberOfThreads) {
   EXPECT_EQ(WithoutClocks(outcome.out), WithoutClocks(RunTrunkline(two).out));
 }
 
-TEST(Packets, RunACollectiveOnOneThread) {
-  const Outcome outcome = RunTrunkline(
-      {"collective", "allreduce", "-b", "1M", "-e", "1M", "--ranks", "8", "--transport", "rocev2",
-       "--engine", "packet", "--algorithm", "ring", "--threads", "2", "--json"});
+TEST(Packets, OfACollectiveGiveTheSameBytesForAnyNumberOfThreads) {
+  const std::vector<std::string> one = {
+      "collective",  "allreduce", "-b",       "1M",     "-e",          "1M",   "--ranks", "8",
+      "--transport", "rocev2",    "--engine", "packet", "--algorithm", "ring", "--json",  "-q"};
+  std::vector<std::string> two = one;
+  two.insert(two.end(), {"--threads", "2"});
+  const Outcome outcome = RunTrunkline(one);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("runs all but traffic on one thread [TL1004]"));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("\"busbw_Bps\""), HasSubstr("\"link_hops\": {")));
+  const Outcome together = RunTrunkline(two);
+  EXPECT_EQ(WithoutClocks(outcome.out), WithoutClocks(together.out));
+  EXPECT_THAT(together.out, HasSubstr("\"threads\": 2"));
+  EXPECT_THAT(together.err, IsEmpty());
+}
+
+TEST(Flows, SayThatTheyRunOnOneThread) {
+  const Outcome outcome =
+      RunTrunkline({"collective", "allreduce", "-b", "1M", "-e", "1M", "--ranks", "8", "--engine",
+                    "flow", "--threads", "2", "--json", "-q"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("the flow engine runs on one thread [TL1004]"));
 }
 
 TEST(Traffic, RunsInTheFlowEngineToo) {

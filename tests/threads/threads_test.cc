@@ -2,8 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "engine/packet/test_runs.h"
+#include "engine/test_fabrics.h"
+#include "engine/test_graphs.h"
+#include "trunkline/collective/algorithm.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/fabric/placement.h"
 
@@ -62,6 +66,159 @@ TEST(Threads, ChangeNoByteOfTheResult) {
     EXPECT_EQ(Simulate(run, 5), alone) << run.description;
   }
   EXPECT_LT(refused, kRuns / 2);
+}
+
+// --- Task graphs --------------------------------------------------------------------------------
+
+std::string Describe(const PacketReport& report) {
+  const PacketCounters& c = report.counters;
+  std::string seen = fmt::format(
+      "packets: events {} hops {} {} {} drops {} pauses {} again {} failures {}\n", report.events,
+      c.hops.data, c.hops.ack, c.hops.control, c.drops, c.pauses, c.retransmissions, c.failures);
+  for (const PacketLinkUse& link : report.links) {
+    seen += fmt::format("link {} {} {} {} {}\n", Index(link.link), link.wire_bytes, link.packets,
+                        link.marks, link.max_queue_bytes);
+  }
+  for (const CriticalMessage& message : report.critical) {
+    seen +=
+        fmt::format("critical {} {} {} {} {}\n", Index(message.source), Index(message.destination),
+                    message.begin.ps(), message.taken.ps(), Index(message.queue));
+  }
+  for (const std::string& stuck : report.stuck) seen += stuck + '\n';
+  return seen;
+}
+
+std::string Describe(const Timeline& timeline) {
+  std::string seen = fmt::format("{} end {} events {} critical {}\n", ToString(timeline.status),
+                                 timeline.end.ps(), timeline.events, timeline.critical);
+  for (const TaskSpan& span : timeline.spans) {
+    seen += fmt::format("rank {} task {} {} {}\n", Index(span.rank), span.task, span.start.ps(),
+                        span.end.ps());
+  }
+  for (const LinkUse& link : timeline.links) {
+    seen += fmt::format("link {} {}\n", Index(link.link), link.wire_bytes);
+  }
+  for (const BlockedTask& task : timeline.blocked) {
+    seen +=
+        fmt::format("rank {} task {} waits for {}\n", Index(task.rank), task.task, task.waits_for);
+  }
+  return seen;
+}
+
+// A random network under a graph.
+struct GraphRun {
+  SmallRun small;
+  Fabric fabric;
+  std::unique_ptr<TaskGraph> graph;
+  std::string description;
+};
+
+CollectiveChoice DrawChoice(Draws& draw, std::uint32_t ranks) {
+  static const char* kAllReduces[] = {"ring",
+                                      "tree",
+                                      "double_binary_tree",
+                                      "hierarchical",
+                                      "recursive_doubling",
+                                      "halving_doubling"};
+  CollectiveChoice choice;
+  choice.spec.bytes = Bytes(std::int64_t{ranks} * (1 + draw.Below(40'000)));
+  choice.spec.channels = 1 + draw.Below(2);
+  choice.spec.primitive = draw.Chance(3) ? Primitive::kAllToAll : Primitive::kAllReduce;
+  choice.algorithm = choice.spec.primitive == Primitive::kAllToAll
+                         ? (draw.Chance(2) ? "pairwise" : "direct")
+                         : kAllReduces[draw.Below(6)];
+  return choice;
+}
+
+// A step of training in miniature: ranks compute for unequal times, pass messages around in a ring
+// beside a collective of all, and reduce within the even and the odd ranks at last.
+std::unique_ptr<TaskGraph> DrawStep(Draws& draw, std::uint32_t ranks) {
+  auto graph = std::make_unique<TableGraph>();
+  graph->AddCollective(DrawChoice(draw, ranks));
+  CollectiveChoice last;
+  last.spec.bytes = Bytes(8 * (1 + draw.Below(50'000)));
+  last.algorithm = "ring";
+  graph->AddCollective(last);
+  const Bytes message(draw.Below(200'000));
+  std::vector<std::vector<RankId>> halves(2);
+  std::vector<RankId> all;
+  for (std::uint32_t i = 0; i < ranks; ++i) {
+    const Time compute = Time::Picoseconds(draw.Below(9'000'000));
+    const RankId rank = graph->AddRank(graph->AddProgram(
+        {{.duration = compute},
+         {.kind = TaskKind::kSend, .stream = 2, .role = 1, .bytes = message, .dependencies = {0}},
+         {.kind = TaskKind::kCollective, .stream = 1, .role = 3, .dependencies = {0}},
+         {.kind = TaskKind::kReceive, .stream = 3, .role = 2, .bytes = message},
+         {.duration = compute, .dependencies = {3}},
+         {.kind = TaskKind::kCollective,
+          .stream = 1,
+          .role = 4,
+          .collective = 1,
+          .dependencies = {4}}}));
+    all.push_back(rank);
+    halves[i % 2].push_back(rank);
+  }
+  for (std::uint32_t i = 0; i < ranks; ++i) graph->Connect(all[i], 1, all[(i + 1) % ranks], 2);
+  graph->AddCommunicator(3, all);
+  for (const auto& half : halves) graph->AddCommunicator(4, half);
+  return graph;
+}
+
+GraphRun MakeGraphRun(std::uint64_t seed) {
+  Draws draw{.seed = seed, .index = 1'000};
+  GraphRun run{.small = MakeSmallRun(seed), .fabric = {}, .graph = {}, .description = {}};
+  run.fabric = run.small.fabric->fabric;
+  if (draw.Chance(2)) {
+    run.small.faults.clear();
+    const ServerFabric servers{.racks = 2 + draw.Below(2),
+                               .nodes_per_rack = 1 + draw.Below(3),
+                               .gpus = 1 + draw.Below(3),
+                               .network = Rate::GigabytesPerSecond(draw.Chance(2) ? 50 : 12),
+                               .latency = Time::Picoseconds(1 + draw.Below(2'000'000))};
+    run.fabric = servers.Build();
+  }
+  run.small.transport.queue_pairs =
+      static_cast<std::uint8_t>(draw.Chance(3) ? 1 + draw.Below(4) : 1);
+  const auto ranks = static_cast<std::uint32_t>(run.fabric.endpoints().size());
+  const CollectiveChoice choice = DrawChoice(draw, ranks);
+  const bool step = draw.Chance(2);
+  run.graph = step ? DrawStep(draw, ranks) : SingleCollective(choice, ranks, 1 + draw.Below(3));
+  run.description = fmt::format("{}; {}, {} ranks", run.small.description,
+                                step ? "a step" : choice.algorithm, ranks);
+  return run;
+}
+
+std::string Simulate(const GraphRun& run, std::uint32_t threads) {
+  RouterOptions routing;
+  routing.policy = run.small.routing;
+  const Router router(run.fabric, routing);
+  const auto placement = PackedPlacement(run.fabric, run.graph->ranks());
+  TransportModel model = IdealTransport();
+  model.message_overhead = Time::Nanoseconds(100);
+  EngineOptions options;
+  for (std::uint32_t i = 0; i < run.graph->ranks(); ++i) options.record.push_back(RankId(i));
+  const PacketInput packets{.router = router,
+                            .switches = run.small.switches,
+                            .transport = run.small.transport,
+                            .faults = run.small.faults,
+                            .rerouting = run.small.rerouting,
+                            .threads = threads};
+  const auto result = RunPacket({router, model, *run.graph, *placement}, packets, options);
+  if (!result) return Format(result.error()[0]);
+  return Describe(result->timeline) + Describe(result->packets);
+}
+
+TEST(Threads, ChangeNoByteOfTheResultOfATaskGraph) {
+  constexpr std::uint64_t kRuns = 16;
+  std::uint64_t finished = 0;
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    const GraphRun run = MakeGraphRun(seed);
+    const std::string alone = Simulate(run, 1);
+    finished += alone.starts_with("finished") ? 1U : 0U;
+    ASSERT_EQ(Simulate(run, 2), alone) << run.description;
+    ASSERT_EQ(Simulate(run, 3), alone) << run.description;
+  }
+  EXPECT_GT(finished, kRuns / 2);
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ struct PacketInput {
   // Of a task graph; traffic has these among its options. Links only: a graph has no flows.
   std::optional<PacketSampling> sampling = {};
   PacketSampleSink* samples = nullptr;
+  std::uint32_t threads = 1;  // at most: see RunPacket
 };
 
 // How often what happened, by kind of packet.
@@ -153,6 +154,10 @@ struct PacketTimeline {
 // The buses between a GPU and its NIC delay a message by their latency, and no connection moves
 // faster than the narrowest of its buses lets it; connections do not slow each other there. Where
 // they might, the run warns (TL1824).
+//
+// Results do not depend on the number of threads. One runs graphs in which not all ranks are
+// awaited (TaskGraph), whose schedules have slots, or whose ranks on different nodes meet beside
+// the network.
 [[nodiscard]] Result<PacketTimeline> RunPacket(const EngineInput& input, const PacketInput& packets,
                                                const EngineOptions& options);
 

@@ -154,6 +154,8 @@ struct Scenario {
 
   // Whether anything of it runs as packets.
   [[nodiscard]] bool has_packets() const { return engine == EngineKind::kPacket || window; }
+  // Whether it can run on several threads: the engine's rules for packets (RunPacket).
+  [[nodiscard]] bool uses_threads() const { return has_packets() && !background; }
 };
 
 // `key.path=value`, which replaces or adds a key before anything is read; `label` is named as the

@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
-#include "engine/coupled/packet_carrier.h"
+#include "engine/coupled/coupled_run.h"
 #include "engine/flow/fold.h"
 #include "engine/flow/problem.h"
-#include "engine/flow/task_runner.h"
+#include "engine/flow/task_run.h"
 #include "trunkline/engine/packet.h"
 
 namespace trunkline {
@@ -23,16 +23,16 @@ class PacketRun {
   [[nodiscard]] RunStatus status() const { return status_; }
   [[nodiscard]] const FlowProblem& problem() const { return problem_; }
   [[nodiscard]] const Folding& folding() const { return folding_; }
-  [[nodiscard]] const TaskRunner& runner() const { return *runner_; }
+  [[nodiscard]] const TaskRun& runner() const { return run_->tasks(); }
   // By task of the rank's program.
   [[nodiscard]] std::span<const TaskTimes> times(RankId rank) const {
-    return runner_->times(folding_.simulated_rank[Index(rank)]);
+    return runner().times(folding_.simulated_rank[Index(rank)]);
   }
   [[nodiscard]] const Diagnostics& warnings() const { return warnings_; }
   // Of the tasks, network links aside.
   [[nodiscard]] Result<Timeline> MakeTimeline() const;
   // What it took of the network until `end`.
-  [[nodiscard]] PacketReport Report(Time end) { return carrier_->Report(status_, end); }
+  [[nodiscard]] PacketReport Report(Time end) { return run_->Report(status_, end); }
 
  private:
   PacketRun(const EngineInput& input, const EngineOptions& options, FlowProblem problem)
@@ -45,8 +45,7 @@ class PacketRun {
   Folding folding_;
   Diagnostics warnings_;
   RunStatus status_ = RunStatus::kFinished;
-  std::unique_ptr<PacketCarrier> carrier_;
-  std::unique_ptr<TaskRunner> runner_;
+  std::unique_ptr<CoupledRun> run_;
 };
 
 }  // namespace trunkline

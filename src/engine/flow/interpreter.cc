@@ -28,6 +28,7 @@ void Interpreter::Begin(std::uint32_t id, Time time) {
   program.received_sent = time;
   program.next_op = 0;
   program.op_count = 0;
+  program.read = 0;
   program.slots = 0;
   program.meets = false;
   program.shared = nullptr;
@@ -53,7 +54,7 @@ void Interpreter::Start(std::uint32_t id, const ChannelProgram& channel, Time ti
       channel.schedule->ops(channel.position, channel.channel, index, std::span(&op, 1));
       program.targets.push_back(Decode(program, op).target);
     }
-    events_ += program.size;
+    program.read = program.size;
   }
   Wake(id);
 }
@@ -132,6 +133,8 @@ void Interpreter::Finish(std::uint32_t id) {
     program.wait = Wait::kTransfers;
     return;
   }
+  // Not before: who reads in blocks and who shares depends on who comes first.
+  events_ += program.read;
   if (program.block != kNone) {
     free_blocks_.push_back(program.block);
     program.block = kNone;

@@ -174,6 +174,7 @@ class Interpreter {
     ChannelProgram channel;
     std::uint64_t next_op = 0;
     std::uint64_t op_count = 0;
+    std::uint64_t read = 0;  // ops that take time or wait, so far
     Time time;
     Time last_sent;      // end of its last transfer so far
     Time received_sent;  // see Finished::sent

@@ -88,7 +88,7 @@ bool Interpreter::Refill(Program& program) {
       blocks_[program.block][program.size++] = Decode(program, op);
     }
   }
-  events_ += program.size;
+  program.read += program.size;
   return true;
 }
 

@@ -8,7 +8,7 @@
 namespace trunkline {
 
 LastArrivals::LastArrivals(const TaskGraph& graph, const FlowProblem& problem,
-                           const Folding& folding, const TaskRunner& runner)
+                           const Folding& folding, const TaskRun& runner)
     : graph_(graph),
       problem_(problem),
       folding_(folding),

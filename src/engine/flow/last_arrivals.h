@@ -8,7 +8,7 @@
 #include "engine/accounting.h"
 #include "engine/flow/fold.h"
 #include "engine/flow/problem.h"
-#include "engine/flow/task_runner.h"
+#include "engine/flow/task_run.h"
 
 namespace trunkline {
 
@@ -23,7 +23,7 @@ class LastArrivals {
   };
 
   LastArrivals(const TaskGraph& graph, const FlowProblem& problem, const Folding& folding,
-               const TaskRunner& runner);
+               const TaskRun& runner);
 
   // Of all collectives of a communicator (index into FlowProblem::communicators), in order.
   [[nodiscard]] const std::vector<Execution>& Of(std::uint32_t communicator);
@@ -38,7 +38,7 @@ class LastArrivals {
   const TaskGraph& graph_;
   const FlowProblem& problem_;
   const Folding& folding_;
-  const TaskRunner& runner_;
+  const TaskRun& runner_;
   std::vector<std::vector<std::vector<std::uint32_t>>> tasks_;  // by program, then port: in order
   std::map<std::uint32_t, std::vector<Execution>> known_;       // by communicator, in order
 };

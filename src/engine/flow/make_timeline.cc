@@ -18,7 +18,7 @@ namespace {
 class Reporter {
  public:
   Reporter(const EngineInput& input, const EngineOptions& options, const FlowProblem& problem,
-           const Folding& folding, const TaskRunner& runner)
+           const Folding& folding, const TaskRun& runner)
       : input_(input),
         options_(options),
         problem_(problem),
@@ -42,7 +42,7 @@ class Reporter {
   const EngineOptions& options_;
   const FlowProblem& problem_;
   const Folding& folding_;
-  const TaskRunner& runner_;
+  const TaskRun& runner_;
   LastArrivals arrivals_;
   std::vector<Traffic> traffic_;  // by class of connections
   Timeline timeline_;
@@ -53,7 +53,7 @@ std::vector<TaskTimes> Reporter::TimesUntil(std::uint32_t rank, Time end) {
   const auto known = runner_.times(rank);
   std::vector<TaskTimes> times(known.begin(), known.end());
   for (TaskTimes& task : times) {
-    if (!TaskRunner::Ended(task)) task = {end, end, end};
+    if (!TaskRun::Ended(task)) task = {end, end, end};
   }
   arrivals_.Mark(rank, times);
   return times;
@@ -114,7 +114,7 @@ void Reporter::AddSpans() {
     const auto times = runner_.times(simulated);
     const std::size_t first = timeline_.spans.size();
     for (std::uint32_t i = 0; i < times.size(); ++i) {
-      if (!TaskRunner::Ended(times[i])) continue;
+      if (!TaskRun::Ended(times[i])) continue;
       timeline_.spans.push_back(
           {rank, i, program.tasks[i].stream, program.tasks[i].label, times[i].start, times[i].end});
     }
@@ -136,7 +136,7 @@ void Reporter::CutOffOthers() {
         const std::uint32_t connection = problem_.peer_connections[whole.first_receive + slot[i]];
         const TaskTimes& times = runner_.times(rank)[i];
         look(traffic_[folding_.connection_class[connection]], tasks[i],
-             TaskRunner::Ended(times) && times.end <= timeline_.end);
+             TaskRun::Ended(times) && times.end <= timeline_.end);
       }
     }
   };
@@ -195,7 +195,7 @@ Result<Timeline> Reporter::Report(RunStatus status, Time reached) {
 
 Result<Timeline> MakeTimeline(const EngineInput& input, const EngineOptions& options,
                               const FlowProblem& problem, const Folding& folding,
-                              const TaskRunner& runner, RunStatus status, Time reached) {
+                              const TaskRun& runner, RunStatus status, Time reached) {
   return Reporter(input, options, problem, folding, runner).Report(status, reached);
 }
 

@@ -2,7 +2,7 @@
 
 #include "engine/flow/fold.h"
 #include "engine/flow/problem.h"
-#include "engine/flow/task_runner.h"
+#include "engine/flow/task_run.h"
 #include "trunkline/engine/engine.h"
 
 namespace trunkline {
@@ -11,7 +11,7 @@ namespace trunkline {
 // simulated where tasks are left.
 [[nodiscard]] Result<Timeline> MakeTimeline(const EngineInput& input, const EngineOptions& options,
                                             const FlowProblem& problem, const Folding& folding,
-                                            const TaskRunner& runner, RunStatus status,
+                                            const TaskRun& runner, RunStatus status,
                                             Time reached = {});
 
 }  // namespace trunkline

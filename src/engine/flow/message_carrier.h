@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "trunkline/base/units.h"
@@ -36,8 +35,6 @@ class MessageCarrier {
   // Moves on, at most until `limit`, to the next news or a while towards it; false: nothing happens
   // before `limit`.
   virtual bool Run(Time limit) = 0;
-  // What it is doing, for people who wait.
-  [[nodiscard]] virtual std::string Progress() const = 0;
   // To be taken by the caller.
   [[nodiscard]] std::vector<News>& news() { return news_; }
 

@@ -80,14 +80,25 @@ Result<RunStatus> TaskRunner::Run() {
       }
       ReportProgress();
     }
-    if (RunSomething()) continue;
-    if (!to_withdraw().empty()) return RunStatus::kUnfinished;
-    // What is still under way of the awaited, acknowledgements say, belongs to the run.
-    const bool only_others_left = awaited_left_ == 0 && awaited_tasks_ < times_.size();
-    const bool others_count = carrier_ == nullptr && NextTime() <= awaited_end_;
-    if (only_others_left && !others_count) break;
-    if (interpreter_.past_horizon() || !AdvanceClock()) break;
+    if (!Step(Time::Max())) break;
   }
+  if (!to_withdraw().empty()) return RunStatus::kUnfinished;
+  return Status();
+}
+
+bool TaskRunner::Step(Time end) {
+  if (RunSomething()) return true;
+  return to_withdraw().empty() && !IsOver() && !interpreter_.past_horizon() && AdvanceClock(end);
+}
+
+bool TaskRunner::IsOver() {
+  // What is still under way of the awaited, acknowledgements say, belongs to the run.
+  const bool only_others_left = awaited_left_ == 0 && awaited_tasks_ < times_.size();
+  const bool others_count = carrier_ == nullptr && NextTime() <= awaited_end_;
+  return only_others_left && !others_count;
+}
+
+Result<RunStatus> TaskRunner::Status() const {
   if (interpreter_.past_horizon()) {
     return Error("TL1602", "simulated time passes 100 days",
                  "look for a rate or a size that is off by orders of magnitude");
@@ -95,14 +106,13 @@ Result<RunStatus> TaskRunner::Run() {
   return awaited_left_ == 0 ? RunStatus::kFinished : RunStatus::kUnfinished;
 }
 
-// When something happens next, a carrier aside. REQUIRES: nothing can run.
 Time TaskRunner::NextTime() {
   const Time next_compute = computes_.empty() ? Time::Max() : computes_.top().time;
   return std::min({next_compute, planned_.next_time(), interpreter_.next_time()});
 }
 
-// Lets the next thing happen; false when nothing is left. REQUIRES: nothing can run.
-bool TaskRunner::AdvanceClock() {
+// Lets time pass until the next thing happens. REQUIRES: nothing can run.
+bool TaskRunner::AdvanceClock(Time end) {
   const auto disturbed =
       planned_.TakeDisturbed(std::exchange(occupancy_.disturbed, Occupancy::kNobody));
   if (!disturbed.empty()) {
@@ -116,7 +126,10 @@ bool TaskRunner::AdvanceClock() {
     planned_.Advance();
     return true;
   }
-  if (interpreter_.Advance(next_compute) || StartCompute()) return true;
+  if (interpreter_.Advance(std::min(next_compute, end))) return true;
+  if (next_compute > end) return false;
+  if (StartCompute()) return true;
+  if (end != Time::Max()) return false;
   // Who waits for whom shows in the programs.
   const auto waiting = planned_.TakeWaiting();
   Execute(waiting);
@@ -373,8 +386,7 @@ void TaskRunner::End(std::uint32_t rank, std::uint32_t task, Time end) {
 void TaskRunner::ReportProgress() {
   if (options_.progress == nullptr || awaited_tasks_ == 0) return;
   const auto ended = static_cast<double>(awaited_tasks_ - awaited_left_);
-  options_.progress->Update(ended / static_cast<double>(awaited_tasks_),
-                            carrier_ != nullptr ? carrier_->Progress() : "simulating");
+  options_.progress->Update(ended / static_cast<double>(awaited_tasks_), "simulating");
 }
 
 void TaskRunner::DescribeWait(std::uint32_t program, BlockedTask& task) const {

@@ -7,20 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "engine/accounting.h"
 #include "engine/flow/fold.h"
 #include "engine/flow/group.h"
 #include "engine/flow/interpreter.h"
 #include "engine/flow/memo.h"
 #include "engine/flow/planned.h"
 #include "engine/flow/problem.h"
+#include "engine/flow/task_run.h"
 #include "trunkline/engine/engine.h"
 
 namespace trunkline {
 
 // Runs the task programs of the simulated ranks: streams start tasks, the interpreter moves their
 // messages.
-class TaskRunner {
+class TaskRunner final : public TaskRun {
  public:
   // `withdrawn`: by pattern, whether the memo must leave it alone. `carrier`: of some of the
   // connections, none of them in a pattern that the memo may look at.
@@ -30,28 +30,40 @@ class TaskRunner {
 
   // Runs to the end. Fails with TL1602 when simulated time leaves its horizon.
   Result<RunStatus> Run();
+
+  // --- The same step by step, for who runs several side by side, each with some of the ranks.
+
+  // Lets the next thing happen that does before `end` or, unless the carrier does it, at `end`.
+  // False: there is none, or the run is over.
+  bool Step(Time end);
+  // When something happens next, the carrier aside. REQUIRES: Step has returned false.
+  [[nodiscard]] Time NextTime();
+  // Whether only others are left than those that are awaited.
+  [[nodiscard]] bool IsOver();
+  // How it ended. Fails as Run does.
+  [[nodiscard]] Result<RunStatus> Status() const;
+  // Tasks that the run waits for: all, and those that have not ended.
+  [[nodiscard]] std::uint64_t awaited() const { return awaited_tasks_; }
+  [[nodiscard]] std::uint64_t awaited_left() const { return awaited_left_; }
+
   // Patterns for which the memo's proof failed: the run is void and has to be made again without.
   [[nodiscard]] const std::vector<std::uint32_t>& to_withdraw() const {
     return planned_.withdrawn();
   }
 
-  // By task of a simulated rank's program. A task that never ended has an end before time zero.
-  [[nodiscard]] std::span<const TaskTimes> times(std::uint32_t rank) const {
+  [[nodiscard]] std::span<const TaskTimes> times(std::uint32_t rank) const override {
     const RankState& state = ranks_[rank];
     return std::span(times_).subspan(state.first_task, program_of(rank).tasks.size());
   }
-  [[nodiscard]] const Program& program_of(std::uint32_t rank) const {
+  [[nodiscard]] const Program& program_of(std::uint32_t rank) const override {
     return input_.graph.program(problem_.ranks[Index(folding_.ranks[rank])].program);
   }
-  [[nodiscard]] static bool Ended(const TaskTimes& times) { return times.end >= Time(); }
-
-  // Tasks that are under way or wait for something outside their rank.
-  [[nodiscard]] std::vector<BlockedTask> Blocked() const;
-
-  // By class of connections.
-  [[nodiscard]] std::vector<Traffic> AllTraffic() const;
-  [[nodiscard]] FlowCounters counters() const;
-  [[nodiscard]] std::uint64_t events() const { return interpreter_.events() + memo_.events(); }
+  [[nodiscard]] std::vector<BlockedTask> Blocked() const override;
+  [[nodiscard]] std::vector<Traffic> AllTraffic() const override;
+  [[nodiscard]] FlowCounters counters() const override;
+  [[nodiscard]] std::uint64_t events() const override {
+    return interpreter_.events() + memo_.events();
+  }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -108,8 +120,7 @@ class TaskRunner {
   void LaunchCollective(std::uint32_t rank, std::uint32_t task, Time start);
   void StartPrograms(std::uint32_t member, std::uint32_t task, Time begin);
   void Execute(const std::vector<PlannedCollectives::Starts>& collectives);
-  Time NextTime();
-  bool AdvanceClock();
+  bool AdvanceClock(Time end);
   void TakeFinished(const Interpreter::Finished& finished);
   void End(std::uint32_t rank, std::uint32_t task, Time end);
   void ReportProgress();

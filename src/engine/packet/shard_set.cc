@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <thread>
+#include <utility>
 
 #include "engine/packet/counter_list.h"
 #include "engine/packet/fault_plan.h"
@@ -38,7 +39,9 @@ ShardSet::ShardSet(Plant& plant, const Fabric& fabric, std::uint32_t threads)
   }
 }
 
-void ShardSet::Start(const std::vector<PacketApplication*>& applications) {
+void ShardSet::Start(const std::vector<PacketApplication*>& applications,
+                     std::vector<ShardRunner*> runners) {
+  runners_ = std::move(runners);
   QueueShape shape = ShapeOf(plant_);
   if (plant_.zones.count == 1) shape.bucket = shape.bucket * count_;
   readings_.resize(count_);
@@ -83,7 +86,7 @@ void ShardSet::RunAlone(Time until, const std::function<bool()>& stop) {
     return;
   }
   while (!stop()) {
-    if (shards_[0]->Run(until, kEventsBetweenLooks) == 0) return;
+    if (!RunShard(0, until, kEventsBetweenLooks)) return;
   }
 }
 
@@ -103,7 +106,7 @@ void ShardSet::RunTogether(Time until, const std::function<bool()>& stop) {
     shard.Fill(0);  // both sides are empty
     for (std::uint64_t window = 0;; ++window) {
       const std::uint32_t side = window % 2;
-      words[side][self] = {shard.NextWindow(),
+      words[side][self] = {std::min(shard.NextWindow(), NextBeside(self)),
                            self == 0 && window % kWindowsBetweenLooks == 0 && stop()};
       meeting.Wait();
       for (std::uint32_t other = 0; other < count_; ++other) {
@@ -118,7 +121,7 @@ void ShardSet::RunTogether(Time until, const std::function<bool()>& stop) {
       if (plant_.news.period != 0) {
         end = Publish(shard, begin, end, reading, [&] { meeting.Wait(); });
       }
-      shard.Run(end, UINT64_MAX);
+      RunShard(self, end, UINT64_MAX);
     }
   };
   std::vector<std::jthread> threads;
@@ -128,7 +131,9 @@ void ShardSet::RunTogether(Time until, const std::function<bool()>& stop) {
 
 Time ShardSet::next_time() const {
   Time next = Time::Max();
-  for (const auto& shard : shards_) next = std::min(next, shard->next_time());
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    next = std::min({next, shards_[i]->next_time(), NextBeside(i)});
+  }
   return next;
 }
 
