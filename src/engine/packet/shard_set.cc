@@ -26,7 +26,9 @@ ShardSet::ShardSet(Plant& plant, const Fabric& fabric, std::uint32_t threads)
   for (std::size_t i = 0; i < plant.cables.size() && count_ > 1; ++i) {
     const Link& link = fabric.link(LinkId(i));
     if (parts_[Index(link.from)] == parts_[Index(link.to)]) continue;
-    lookahead_ = std::min(lookahead_, link.latency);
+    // Credits come back without a switch's delay.
+    const Time delay = Time::Picoseconds(plant.cables[i].delay);
+    lookahead_ = std::min(lookahead_, plant.lanes.empty() ? delay : link.latency);
   }
   if (lookahead_ == Time()) {
     std::ranges::fill(parts_, std::uint16_t{0});
