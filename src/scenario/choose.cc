@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "trunkline/fabric/accelerator.h"
 #include "trunkline/fabric/fabric.h"
@@ -32,38 +34,57 @@ HopClass ClassOf(const Fabric& fabric, const std::vector<LinkId>& path) {
   return peripheral ? HopClass::kPcie : HopClass::kNvlink;
 }
 
+Result<void> AddInside(const ChoiceInput& input, DeviceId from, DeviceId to,
+                       GroupNetwork& network) {
+  const auto route = input.router.FindRoute(from, to, 0);
+  if (!route) return std::unexpected(route.error());
+  if (network.inside > Rate{} && network.inside <= route->limit) return {};
+  const auto path = input.router.FindPath(from, to, 0);
+  if (!path) return std::unexpected(path.error());
+  network.inside = route->limit;
+  network.inside_latency = route->latency;
+  network.inside_hop = ClassOf(input.router.fabric(), *path);
+  return {};
+}
+
 }  // namespace
 
 Result<GroupNetwork> NetworkOf(const ChoiceInput& input, const GroupLayout& layout,
                                const std::vector<RankId>& members) {
   GroupNetwork network;
-  const DeviceId first = input.placement.endpoint(members.front());
-  bool inside = false;
-  bool outside = false;
-  std::uint32_t in_first_node = 1;
-  for (std::uint32_t i = 1; i < layout.size(); ++i) {
-    const bool same_node = layout.node[i] == layout.node[0];
-    in_first_node += same_node ? 1 : 0;
-    if (same_node ? inside : outside) continue;
-    const DeviceId other = input.placement.endpoint(members[i]);
-    const auto route = input.router.FindRoute(first, other, 0);
-    if (!route) return std::unexpected(route.error());
-    if (same_node) {
-      const auto path = input.router.FindPath(first, other, 0);
-      if (!path) return std::unexpected(path.error());
-      inside = true;
-      network.inside = route->limit;
-      network.inside_latency = route->latency;
-      network.inside_hop = ClassOf(input.router.fabric(), *path);
-    } else {
-      outside = true;
-      network.outside = route->limit;
-      network.outside_latency = route->latency;
+  constexpr std::uint32_t kNobody = UINT32_MAX;
+  std::vector<std::uint32_t> latest(layout.node_count(), kNobody);  // member, by node
+  std::vector<std::uint32_t> ranks(layout.node_count());
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;  // local indices: nodes are alike
+  const auto endpoint = [&](std::uint32_t member) {
+    return input.placement.endpoint(members[member]);
+  };
+  for (std::uint32_t i = 0; i < layout.size(); ++i) {
+    const std::uint32_t node = layout.node[i];
+    ++ranks[node];
+    const std::uint32_t neighbour = std::exchange(latest[node], i);
+    if (neighbour == kNobody || !seen.emplace(layout.local[neighbour], layout.local[i]).second) {
+      continue;
+    }
+    if (auto added = AddInside(input, endpoint(neighbour), endpoint(i), network); !added) {
+      return std::unexpected(added.error());
     }
   }
-  network.node_outside = network.outside * std::max(1U, std::min(in_first_node, input.node.nics));
-  if (const auto gpu = FindAccelerator(input.node.accelerator))
+  const auto other = std::ranges::find_if(
+      layout.node, [&](std::uint32_t node) { return node != layout.node.front(); });
+  if (other != layout.node.end()) {
+    const auto member = static_cast<std::uint32_t>(other - layout.node.begin());
+    const auto route = input.router.FindRoute(endpoint(0), endpoint(member), 0);
+    if (!route) return std::unexpected(route.error());
+    network.outside = route->limit;
+    network.outside_latency = route->latency;
+  }
+  // The node with the fewest ranks uses the fewest NICs, and holds up the others.
+  network.node_outside =
+      network.outside * std::max(1U, std::min(std::ranges::min(ranks), input.node.nics));
+  if (const auto gpu = FindAccelerator(input.node.accelerator)) {
     network.generation = gpu->generation;
+  }
   return network;
 }
 

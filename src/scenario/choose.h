@@ -24,8 +24,9 @@ struct ChoiceInput {
   const NodeTemplate& node;
 };
 
-// The links between the members of a group, as the tuner sees them: those of its first pair inside
-// a node and of its first pair across nodes.
+// The links between the members of a group, as the tuner sees them: the slowest between neighbours
+// inside a node, those of its first pair across nodes, and out of a node as many NICs as the node
+// with the fewest members uses.
 [[nodiscard]] Result<GroupNetwork> NetworkOf(const ChoiceInput& input, const GroupLayout& layout,
                                              const std::vector<RankId>& members);
 
