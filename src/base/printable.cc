@@ -62,4 +62,14 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
+std::size_t ValidUtf8(std::string_view text) {
+  std::size_t valid = 0;
+  while (valid < text.size()) {
+    const std::size_t bytes = Decode(text.substr(valid)).bytes;
+    if (bytes == 0) break;
+    valid += bytes;
+  }
+  return valid;
+}
+
 }  // namespace trunkline

@@ -32,6 +32,13 @@ TEST(Printable, ReplacesMarksThatTurnOrHideText) {
 }
 
 // RFC 3629, sections 3 and 10.
+TEST(Printable, CountsTheBytesThatAreUtf8) {
+  EXPECT_EQ(ValidUtf8(""), 0U);
+  EXPECT_EQ(ValidUtf8("caf\xc3\xa9"), 5U);
+  EXPECT_EQ(ValidUtf8("caf\xe9 au lait"), 3U);
+  EXPECT_EQ(ValidUtf8("\xf0\x9f\x9a"), 0U);  // cut short
+}
+
 TEST(Printable, ReplacesWhatIsNotUtf8ByteByByte) {
   EXPECT_EQ(Printable("\xff\xfe"
                       "a"),

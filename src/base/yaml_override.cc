@@ -15,7 +15,8 @@ using internal::YamlTree;
 // The node that the steps of a path lead to so far, and where the step stands in the assignment.
 class PathWalker {
  public:
-  PathWalker(YamlTree& tree, std::uint32_t source) : tree_(tree), source_(source) {}
+  PathWalker(YamlTree& tree, std::uint32_t source, int start)
+      : tree_(tree), source_(source), start_(start) {}
 
   // The child slot that `key` names; makes mappings as needed. Nothing after noting why not.
   std::optional<std::uint32_t> Step(std::uint32_t node, const std::string& key, int column) {
@@ -50,7 +51,15 @@ class PathWalker {
     const std::uint32_t value_id = Add(Fresh(column));
     tree_.nodes[node].children.push_back(name_id);
     tree_.nodes[node].children.push_back(value_id);
+    if (!grown_) grown_ = node;
     return value_id;
+  }
+
+  // Takes back the keys that steps have made, so that a path that leads nowhere leaves no trace.
+  void Undo() {
+    if (!grown_) return;
+    std::vector<std::uint32_t>& children = tree_.nodes[*grown_].children;
+    children.resize(children.size() - 2);
   }
 
   void Fail(int column, const std::string& message, const std::string& hint) {
@@ -80,7 +89,7 @@ class PathWalker {
     YamlNode node;
     node.source = source_;
     node.line = 1;
-    node.column = column;
+    node.column = std::max(1, column + start_);
     return node;
   }
 
@@ -91,32 +100,35 @@ class PathWalker {
 
   YamlTree& tree_;
   std::uint32_t source_;
+  int start_;
+  std::optional<std::uint32_t> grown_;  // the mapping that got a key first
 };
 
 }  // namespace
 
-void YamlDocument::Override(std::string_view assignment, const std::string& label) {
+void YamlDocument::Override(std::string_view assignment, const std::string& label,
+                            const Written& written) {
   YamlTree& tree = *tree_;
   const auto source = static_cast<std::uint32_t>(tree.sources.size());
-  const std::string whole(assignment);
+  const std::string line(written.line);
   const std::size_t equals = assignment.find('=');
   const std::string_view path = assignment.substr(0, std::min(equals, assignment.size()));
 
-  PathWalker walker(tree, source);
+  PathWalker walker(tree, source, written.start);
   if (equals == std::string_view::npos || equals == 0 || path.front() == '.' ||
       path.back() == '.' || path.find("..") != std::string_view::npos ||
       equals + 1 == assignment.size()) {
-    tree.sources.push_back({label, {whole}, 0});
-    walker.Fail(1, fmt::format("'{}' is not an assignment", whole.substr(0, 60)),
+    tree.sources.push_back({label, {line}, 0});
+    walker.Fail(1, fmt::format("'{}' is not an assignment", assignment.substr(0, 60)),
                 "write key.path=value, such as cluster.nodes=128");
     return;
   }
-  const auto value =
-      internal::ParseInto(tree, assignment.substr(equals + 1), label, static_cast<int>(equals) + 1);
-  tree.sources[source].lines = {whole};
+  const auto value = internal::ParseInto(tree, assignment.substr(equals + 1), label,
+                                         static_cast<int>(equals) + 1 + written.start);
+  tree.sources[source].lines = {line};
   if (!value) {
     for (Diagnostic diagnostic : value.error()) {
-      diagnostic.excerpt = whole;
+      diagnostic.excerpt = line;
       tree.diagnostics.push_back(std::move(diagnostic));
     }
     return;
@@ -126,7 +138,10 @@ void YamlDocument::Override(std::string_view assignment, const std::string& labe
     const std::size_t end = std::min(path.find('.', begin), path.size());
     const auto next = walker.Step(node, std::string(path.substr(begin, end - begin)),
                                   static_cast<int>(begin) + 1);
-    if (!next) return;
+    if (!next) {
+      walker.Undo();
+      return;
+    }
     node = *next;
     begin = end + 1;
   }

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <unordered_set>
 
+#include "base/printable.h"
 #include "base/yaml_tree.h"
 
 namespace trunkline::internal {
@@ -98,6 +99,7 @@ class TreeBuilder final : public YAML::EventHandler {
       } else if (!seen.insert(key.text).second) {
         tree_.Note(Severity::kError, children[i], "TL1105",
                    fmt::format("key '{}' appears twice", key.text), "keep one of them");
+        tree_.nodes[children[i]].asked = true;  // getters see the first; this one is known, too
       }
     }
   }
@@ -131,12 +133,14 @@ std::vector<std::string> SplitLines(std::string_view text) {
   return lines;
 }
 
-std::string SyntaxHint(const std::string& line) {
+std::string SyntaxHint(const std::string& line, const std::string& file) {
   const std::string_view indentation(line.data(),
                                      std::min(line.find_first_not_of(" \t"), line.size()));
   if (indentation.find('\t') != std::string_view::npos) return "indent with spaces, not tabs";
-  return "the text up to here is read as YAML; look for a missing quote, bracket, comma or "
-         "indentation";
+  return file.ends_with(".json")
+             ? "the text up to here is read as JSON; look for a missing quote, bracket or comma"
+             : "the text up to here is read as YAML; look for a missing quote, bracket, comma or "
+               "indentation";
 }
 
 std::unexpected<Diagnostics> Fail(const YamlTree& tree, std::uint32_t source,
@@ -145,7 +149,7 @@ std::unexpected<Diagnostics> Fail(const YamlTree& tree, std::uint32_t source,
   if (diagnostic.where.line == 1) diagnostic.where.column += tree.sources[source].column_offset;
   diagnostic.excerpt = tree.Excerpt(diagnostic.where, source);
   if (diagnostic.code == "TL1102" && diagnostic.hint.empty()) {
-    diagnostic.hint = SyntaxHint(diagnostic.excerpt);
+    diagnostic.hint = SyntaxHint(diagnostic.excerpt, diagnostic.where.file);
   }
   return std::unexpected(Diagnostics{std::move(diagnostic)});
 }
@@ -169,6 +173,16 @@ Result<std::uint32_t> ParseInto(YamlTree& tree, std::string_view text, const std
     return Fail(tree, source,
                 OfWholeText("TL1102", "holds binary data", "a text in YAML or JSON is expected"));
   }
+  if (const std::size_t valid = ValidUtf8(text); valid < text.size()) {
+    const std::string_view before = text.substr(0, valid);
+    Diagnostic diagnostic = OfWholeText(
+        "TL1102",
+        fmt::format("the byte 0x{:02x} is not UTF-8", static_cast<unsigned char>(text[valid])),
+        "save the text as UTF-8, say with `iconv -f latin1 -t utf-8`");
+    diagnostic.where.line = 1 + static_cast<int>(std::ranges::count(before, '\n'));
+    diagnostic.where.column = static_cast<int>(valid - (before.rfind('\n') + 1)) + 1;
+    return Fail(tree, source, std::move(diagnostic));
+  }
   TreeBuilder builder(tree, source);
   try {
     std::istringstream stream{std::string(text)};
@@ -184,7 +198,10 @@ Result<std::uint32_t> ParseInto(YamlTree& tree, std::string_view text, const std
     return Fail(tree, source, std::move(diagnostic));
   }
   if (!builder.root()) {
-    return Fail(tree, source, OfWholeText("TL1102", "is empty", "a YAML mapping is expected"));
+    return Fail(tree, source,
+                OfWholeText("TL1102", "is empty",
+                            name.ends_with(".json") ? "a JSON object is expected"
+                                                    : "a YAML mapping is expected"));
   }
   return *builder.root();
 }

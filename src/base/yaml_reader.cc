@@ -165,6 +165,22 @@ bool YamlValue::Read(bool& out) const {
   return Mistyped("true or false");
 }
 
+namespace {
+
+// Whether a number has a leading 0, which is noted.
+bool RefusesLeadingZero(const YamlValue& value) {
+  std::string_view digits = value.text();
+  if (digits.starts_with('-')) digits.remove_prefix(1);
+  if (digits.size() < 2 || digits[0] != '0' || digits[1] < '0' || digits[1] > '9') return false;
+  value.Error("TL1107",
+              fmt::format("'{}' begins with 0, and is octal to some readers of YAML (8 for 010)",
+                          Shown(value.text())),
+              "write the number without a leading 0");
+  return true;
+}
+
+}  // namespace
+
 bool YamlValue::Read(std::int64_t& out, IntRange range) const {
   const std::string& digits = text();
   if (!is_scalar() || tree_->nodes[node_].quoted || digits.empty()) {
@@ -175,6 +191,7 @@ bool YamlValue::Read(std::int64_t& out, IntRange range) const {
   if (end != digits.data() + digits.size() || error == std::errc::invalid_argument) {
     return Mistyped("a whole number");
   }
+  if (RefusesLeadingZero(*this)) return false;
   if (error == std::errc::result_out_of_range || value < range.min || value > range.max) {
     Error("TL1108", fmt::format("{} is out of range", Shown(digits)),
           fmt::format("write a whole number {}", RangeText(range)));
@@ -193,6 +210,7 @@ bool YamlValue::Read(double& out, RealRange range) const {
       std::isnan(value)) {
     return Mistyped("a number");
   }
+  if (RefusesLeadingZero(*this)) return false;
   if (error == std::errc::result_out_of_range || !(value >= range.min && value <= range.max)) {
     Error("TL1108", fmt::format("{} is out of range", Shown(digits)),
           fmt::format("write a number {}", RangeText(range)));
@@ -307,8 +325,10 @@ std::optional<YamlValue> YamlMap::Find(std::string_view key) const {
   tree.nodes[key_node].asked = true;
   if (value.is_null()) {
     if (tree.style == YamlStyle::kOurs && first_time) {
-      tree.Note(Severity::kError, key_node, "TL1107", fmt::format("'{}' has no value", key),
-                "write one or remove the key");
+      // Of `--set key=~`, the value alone stands there.
+      const bool replaced = tree.nodes[value.node_].source != tree.nodes[key_node].source;
+      tree.Note(Severity::kError, replaced ? value.node_ : key_node, "TL1107",
+                fmt::format("'{}' has no value", key), "write one or remove the key");
     }
     return std::nullopt;
   }
@@ -336,12 +356,26 @@ std::optional<std::vector<YamlValue>> YamlMap::List(std::string_view key) const 
   return value ? value->AsList() : std::nullopt;
 }
 
+std::string YamlMap::Misspelt(std::string_view key) const {
+  const YamlTree& tree = *value_.tree_;
+  if (tree.style == YamlStyle::kOurs) return "";
+  std::vector<std::string> unread;
+  const std::vector<std::uint32_t>& children = tree.nodes[value_.node_].children;
+  for (std::size_t i = 0; i + 1 < children.size(); i += 2) {
+    if (!tree.nodes[children[i]].asked) unread.push_back(tree.nodes[children[i]].text);
+  }
+  return ClosestMatch(key, unread);
+}
+
 std::optional<YamlValue> YamlMap::Required(std::string_view key) const {
   const std::optional<YamlValue> value = Find(key);
   const bool missing = value_.tree_->style == YamlStyle::kForeign ||
                        !value_.tree_->FindKey(value_.node_, key);  // else Find has noted it
   if (!value && missing) {
-    Error("TL1106", fmt::format("key '{}' is missing", key), fmt::format("add `{}: …` here", key));
+    const std::string slip = Misspelt(key);
+    Error("TL1106", fmt::format("key '{}' is missing", key),
+          slip.empty() ? fmt::format("add `{}: …` here", key)
+                       : fmt::format("is '{}' it? write `{}`", Shown(slip), key));
   }
   return value;
 }
@@ -382,7 +416,9 @@ Result<YamlDocument> YamlDocument::Parse(std::string_view text, std::string file
   if (node.kind != YamlNode::Kind::kMap) {
     tree->Note(Severity::kError, *root, "TL1107",
                fmt::format("{} is not a mapping", Describe(node)),
-               "the file begins with `key: value` lines");
+               tree->sources.front().name.ends_with(".json")
+                   ? "the file is a JSON object: {\"key\": value, …}"
+                   : "the file begins with `key: value` lines");
     return std::unexpected(tree->diagnostics);
   }
   node.read = true;

@@ -158,6 +158,10 @@ class YamlMap {
   friend class YamlDocument;
   explicit YamlMap(YamlValue value) : value_(value) {}
 
+  // A key that nobody has asked for and that is nearly `key`, which is absent; of other people's
+  // files, as those in ours are errors themselves. Empty: none.
+  [[nodiscard]] std::string Misspelt(std::string_view key) const;
+
   YamlValue value_;
 };
 
@@ -179,7 +183,16 @@ class YamlDocument {
 
   // Sets `key.path=value` before anything is read; `value` is YAML. Elements of lists are named by
   // their index. Diagnostics about the new value name `label` ("--set 1") as their file.
-  void Override(std::string_view assignment, const std::string& label);
+  void Override(std::string_view assignment, const std::string& label) {
+    Override(assignment, label, {assignment, 0});
+  }
+  // What the user wrote where that is not the assignment alone: as much more as stands before it,
+  // or, with a `start` below 0, less by what we put before the value.
+  struct Written {
+    std::string_view line;
+    int start = 0;  // of the assignment in `line`
+  };
+  void Override(std::string_view assignment, const std::string& label, const Written& written);
 
   // Errors noted so far, keys that nobody has asked for not among them.
   [[nodiscard]] std::size_t error_count() const;

@@ -9,6 +9,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 YamlDocument Ours(std::string_view text) {
   auto document = YamlDocument::Parse(text, "a.yaml", YamlStyle::kOurs);
@@ -185,8 +186,53 @@ TEST(YamlReader, RepeatedKeysAreErrors) {
   int out = 0;
   document.root().Read("a", out);
   document.root().Read("b", out);
-  EXPECT_THAT(All(document.TakeDiagnostics()),
-              HasSubstr("a.yaml:3:1: error: key 'a' appears twice [TL1105]"));
+  const Diagnostics problems = document.TakeDiagnostics();
+  EXPECT_THAT(All(problems), HasSubstr("a.yaml:3:1: error: key 'a' appears twice [TL1105]"));
+  EXPECT_EQ(problems.size(), 1U) << All(problems);  // and it is no unknown key
+}
+
+TEST(YamlReader, RefusesNumbersThatOthersTakeForOctal) {
+  for (const char* octal : {"010", "-010", "00", "007.5"}) {
+    auto document = Ours(std::string("count: ") + octal + "\nratio: " + octal + "\n");
+    int count = 0;
+    double ratio = 0;
+    document.root().Read("count", count);
+    document.root().Read("ratio", ratio);
+    EXPECT_THAT(All(document.TakeDiagnostics()),
+                AllOf(HasSubstr("a.yaml:1:8"), HasSubstr("a.yaml:2:8"), HasSubstr("TL1107")))
+        << octal;
+  }
+  auto document = Ours("count: 0\nratio: 0.5\nsmall: -0.25\n");
+  int count = 1;
+  double ratio = 0;
+  double small = 0;
+  EXPECT_TRUE(document.root().Read("count", count));
+  EXPECT_TRUE(document.root().Read("ratio", ratio));
+  EXPECT_TRUE(document.root().Read("small", small));
+}
+
+TEST(YamlReader, RefusesTextsThatAreNotUtf8WithTheirPlace) {
+  const Diagnostic latin = ParseError("a: 1\nb: caf\xe9\n");
+  EXPECT_THAT(Format(latin), HasSubstr("a.yaml:2:7: error: the byte 0xe9 is not UTF-8 [TL1102]"));
+  EXPECT_EQ(All(Ours("b: caf\xc3\xa9\n").TakeDiagnostics()),
+            "a.yaml:1:1: error: unknown key 'b' [TL1104]\n    b: caf\xc3\xa9\n    ^\n");
+}
+
+TEST(YamlReader, NamesTheSlipInAForeignFileThatLacksAKey) {
+  auto document = YamlDocument::Parse(R"({"num_hidden_layrs": 32, "hidden_size": 64})",
+                                      "config.json", YamlStyle::kForeign);
+  ASSERT_TRUE(document);
+  int layers = 0;
+  document->root().Require("num_hidden_layers", layers);
+  EXPECT_THAT(All(document->TakeDiagnostics()),
+              AllOf(HasSubstr("'num_hidden_layers' is missing"), HasSubstr("'num_hidden_layrs'")));
+}
+
+TEST(YamlReader, CallsJsonByItsName) {
+  const auto broken = YamlDocument::Parse("{\"a\": [1", "config.json", YamlStyle::kForeign);
+  EXPECT_THAT(OnlyError(broken).hint, AllOf(HasSubstr("JSON"), Not(HasSubstr("YAML"))));
+  EXPECT_THAT(OnlyError(YamlDocument::Parse("", "config.json", YamlStyle::kForeign)).hint,
+              HasSubstr("JSON"));
 }
 
 TEST(YamlReader, RefusesWhatWouldExpand) {
@@ -309,6 +355,44 @@ TEST(YamlOverride, SaysHowAnElementOfAListIsNamed) {
   auto document = Ours("faults: [{target: leaf-0}]\n");
   document.Override("faults[0].target=leaf-1", "--set 1");
   EXPECT_THAT(All(document.TakeDiagnostics()), HasSubstr("a step of its own: faults.0"));
+}
+
+TEST(YamlOverride, LeavesNoTraceOfAPathThatLeadsNowhere) {
+  auto document = Ours("nodes: 4\n");
+  document.Override("faults.0.value=50%", "--set 1");
+  const YamlMap root = document.root();
+  int nodes = 0;
+  root.Read("nodes", nodes);
+  EXPECT_FALSE(root.List("faults"));
+  const Diagnostics problems = document.TakeDiagnostics();
+  ASSERT_EQ(problems.size(), 1U) << All(problems);
+  EXPECT_EQ(problems.front().code, "TL1113");
+}
+
+TEST(YamlOverride, IsToBlameWhereItTakesAValueAway) {
+  auto document = Ours("nodes: 4\n");
+  document.Override("nodes=~", "--set 1");
+  int nodes = 0;
+  document.root().Require("nodes", nodes);
+  EXPECT_THAT(All(document.TakeDiagnostics()),
+              HasSubstr("--set 1:1:7: error: 'nodes' has no value [TL1107]"));
+}
+
+TEST(YamlOverride, ShowsWhatTheUserWrote) {
+  auto document = Ours("cluster: {nodes: 4}\n");
+  document.Override("cluster.nodes=5x", "--nodes", {"5x", -14});
+  document.Override("cluster.link=400", "spec", {"kind:link=400", 5 - 8});
+  int nodes = 0;
+  Rate link;
+  const auto cluster = document.root().Map("cluster");
+  ASSERT_TRUE(cluster);
+  cluster->Read("nodes", nodes);
+  cluster->Read("link", link);
+  const std::string problems = All(document.TakeDiagnostics());
+  EXPECT_THAT(problems, HasSubstr("--nodes:1:1: error: '5x' is not a whole number [TL1107]\n"
+                                  "    5x\n    ^\n"));
+  EXPECT_THAT(problems, HasSubstr("spec:1:11: error: '400' has no unit [TL1103]\n"
+                                  "    kind:link=400\n              ^\n"));
 }
 
 TEST(YamlOverride, NamesItselfAsThePlaceOfAMistake) {
