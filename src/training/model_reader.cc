@@ -219,7 +219,10 @@ double RoughParameters(const ModelConfig& model) {
 Result<ModelConfig> ReadDocument(YamlDocument document, const std::string& file) {
   const YamlMap root = document.root();
   ModelConfig model;
-  if (const Family* family = FindFamily(root)) {
+  const auto list = root.Find("");
+  if (list && list->is_list()) {
+    list->Error("TL1107", "a list is no model's configuration", "write an object: {\"key\": …}");
+  } else if (const Family* family = FindFamily(root)) {
     model = ReadFields(root, *family);
     if (RoughParameters(model) > kMostParameters) {
       root.Error("TL1303", "the model has more than 10^16 parameters",

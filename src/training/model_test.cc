@@ -142,6 +142,12 @@ TEST(ParseModelConfig, SuggestsTheFamilyThatWasMeant) {
   EXPECT_THAT(found.hint, ::testing::HasSubstr("did you mean 'llama'?"));
 }
 
+TEST(ModelConfig, RefusesAListByItsName) {
+  const Diagnostic list = Refusal("[1]");
+  EXPECT_EQ(list.code, "TL1107");
+  EXPECT_THAT(list.message, ::testing::HasSubstr("a list"));
+}
+
 TEST(ParseModelConfig, RefusesMixturesWithoutAReaderByTheirCode) {
   EXPECT_EQ(Refusal(R"({"model_type": "deepseek_v3"})").code, "TL1310");
 }

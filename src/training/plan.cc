@@ -47,12 +47,13 @@ class PlanChecker {
   Diagnostics Run() && {
     CheckExtents();
     if (!found_.empty()) return std::move(found_);  // the rest divides by these
-    CheckProduct();
     CheckTensorParallel();
+    CheckProduct();
     CheckPipeline();
     CheckBatch();
     CheckDataParallel();
     CheckSequence();
+    CheckSequenceCut();
     CheckOverlap();
     CheckOrder();
     CheckSize();
@@ -107,20 +108,43 @@ class PlanChecker {
     return fmt::format("{}", static_cast<std::int64_t>(product));
   }
 
+  // Whether the plan cut so fills the cluster and contradicts neither model nor batch.
+  bool Fills(std::int64_t tp, std::int64_t pp) const {
+    TrainingPlan plan = plan_;
+    plan.tp = tp;
+    plan.pp = pp;
+    plan.dp = gpus_ / (tp * pp);
+    plan.cp = 1;
+    if (plan.ranks() != gpus_ || plan.dp > kMaxExtent) return false;
+    PlanChecker checker(model_, plan, gpus_);
+    checker.CheckTensorParallel();
+    checker.CheckPipeline();
+    checker.CheckBatch();
+    checker.CheckSequenceCut();
+    const bool shards = plan.fsdp_shard_size == 0 || plan.dp % plan.fsdp_shard_size == 0;
+    return shards && checker.found_.empty();
+  }
+
   // What would fill the cluster: first with tp and pp as asked, else the nearest pairs that the
   // model can be cut into.
   std::string Factorisations() const {
-    const std::int64_t model_parallel = plan_.tp * plan_.pp * plan_.cp;
-    if (gpus_ % model_parallel == 0) {
-      return fmt::format("with tp {} and pp {}, dp {} fills the cluster", plan_.tp, plan_.pp,
-                         gpus_ / model_parallel);
+    if (Fills(plan_.tp, plan_.pp)) {
+      return fmt::format("with tp {} and pp {}{}, dp {} fills the cluster", plan_.tp, plan_.pp,
+                         plan_.cp > 1 ? " and cp 1" : "", gpus_ / (plan_.tp * plan_.pp));
     }
     std::vector<std::string> options;
     for (const std::int64_t tp : Divisors(std::gcd(gpus_, WidestTensorCut()))) {
       if (tp > 8) break;  // a tensor-parallel group belongs inside one NVLink domain
       for (const std::int64_t pp : Divisors(std::gcd(gpus_ / tp, model_.layers))) {
+        if (!Fills(tp, pp)) continue;
         options.push_back(fmt::format("tp {} x pp {} x dp {}", tp, pp, gpus_ / (tp * pp)));
       }
+    }
+    if (options.empty()) {
+      return fmt::format(
+          "no tp up to 8 and pp cut this model and batch for {} GPUs: change global_batch or the "
+          "number of nodes",
+          gpus_);
     }
     // The largest tensor-parallel sizes come last and are the ones asked for here.
     constexpr std::size_t kShown = 6;
@@ -234,17 +258,19 @@ class PlanChecker {
                       model_.max_positions),
           "shorten the sequence, or raise max_position_embeddings in the model's config");
     }
-    if (plan_.sequence_parallel && plan_.tp > 1 && sequence % plan_.tp != 0) {
-      Add("TL1328",
-          fmt::format("sequence parallelism: tp {} does not divide sequence {}", plan_.tp,
-                      sequence),
-          fmt::format("use sequence {}, or sequence_parallel: false",
-                      std::max(plan_.tp, sequence / plan_.tp * plan_.tp)));
-    }
     if (plan_.cp > 1) {
       Add("TL1329", fmt::format("cp {}: context parallelism is not modelled", plan_.cp),
           "use cp 1; sequence parallelism (tp > 1) and full recompute also save activation memory");
     }
+  }
+
+  void CheckSequenceCut() {
+    const std::int64_t sequence = plan_.sequence > 0 ? plan_.sequence : model_.max_positions;
+    if (!plan_.sequence_parallel || sequence % plan_.tp == 0) return;
+    Add("TL1328",
+        fmt::format("sequence parallelism: tp {} does not divide sequence {}", plan_.tp, sequence),
+        fmt::format("use sequence {}, or sequence_parallel: false",
+                    std::max(plan_.tp, sequence / plan_.tp * plan_.tp)));
   }
 
   void CheckOverlap() {

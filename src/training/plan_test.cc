@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "training/test_models.h"
 
 namespace trunkline {
@@ -47,6 +49,25 @@ TEST(CheckPlan, ListsFactorisationsThatFillTheClusterWhenNoDataParallelSizeDoes)
   plan.pp = 3;
   const std::string hint = HintOf(CheckPlan(testing::Llama70B(), plan, 512), "TL1321");
   EXPECT_THAT(hint, HasSubstr("tp 8 x pp 4 x dp 16"));
+}
+
+TEST(CheckPlan, OffersOnlyFactorisationsThatItAccepts) {
+  TrainingPlan plan = Plan70B();
+  plan.tp = 16;  // 8 key-value heads
+  const Diagnostics found = CheckPlan(testing::Llama70B(), plan, 512);
+  ASSERT_GE(found.size(), 2U);
+  EXPECT_EQ(found.front().code, "TL1322");
+  const std::string hint = HintOf(found, "TL1321");
+  EXPECT_THAT(hint, Not(HasSubstr("tp 16")));
+  std::istringstream words(hint.substr(hint.find(": ") + 1));
+  int offered = 0;
+  for (std::string tp, x, pp, y, dp, value;
+       words >> tp >> plan.tp >> x >> pp >> plan.pp >> y >> dp >> value;) {
+    plan.dp = std::stoll(value);
+    EXPECT_THAT(CheckPlan(testing::Llama70B(), plan, 512), IsEmpty()) << plan.tp << ' ' << plan.pp;
+    ++offered;
+  }
+  EXPECT_GE(offered, 2);
 }
 
 TEST(CheckPlan, RefusesTensorParallelismThatDoesNotDivideTheHeads) {

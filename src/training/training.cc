@@ -108,6 +108,14 @@ Diagnostics Warnings(const TrainingPlan& plan) {
 
 }  // namespace
 
+Result<void> CheckDense(const ModelConfig& model) {
+  if (!model.is_moe()) return {};
+  return Error("TL1310",
+               fmt::format("{} is a mixture of {} experts, which cannot be trained here",
+                           model.name, model.experts),
+               "use a dense model of the llama, mistral, qwen2, qwen3, gpt2 or gpt_neox family");
+}
+
 std::vector<StageMemory> PlanMemory(const ModelConfig& model, const TrainingPlan& given) {
   TrainingPlan plan = given;
   if (plan.sequence == 0) plan.sequence = model.max_positions;
@@ -121,12 +129,7 @@ std::vector<StageMemory> PlanMemory(const ModelConfig& model, const TrainingPlan
 
 Result<TrainingWorkload> BuildTraining(const ModelConfig& model, const TrainingPlan& given,
                                        const Accelerator& accelerator) {
-  if (model.is_moe()) {
-    return Error("TL1310",
-                 fmt::format("{} is a mixture of {} experts, which cannot be trained here",
-                             model.name, model.experts),
-                 "use a dense model of the llama, mistral, qwen2, qwen3, gpt2 or gpt_neox family");
-  }
+  if (const auto dense = CheckDense(model); !dense) return std::unexpected(dense.error());
   TrainingWorkload workload;
   workload.model = model;
   workload.plan = given;

@@ -64,6 +64,9 @@ struct TrainingWorkload {
   Diagnostics warnings;
 };
 
+// TL1310: mixtures of experts cannot be trained here.
+[[nodiscard]] Result<void> CheckDense(const ModelConfig& model);
+
 // What BuildTraining says of memory, by pipeline stage. REQUIRES as there.
 [[nodiscard]] std::vector<StageMemory> PlanMemory(const ModelConfig& model,
                                                   const TrainingPlan& plan);
