@@ -26,7 +26,7 @@ void Assign(CLI::App& app, std::vector<Assignment>& assignments, const std::stri
   app.add_option_function<std::string>(
          flag,
          [&assignments, key, label](const std::string& value) {
-           assignments.push_back({key + "=" + value, label});
+           assignments.push_back({key + "=" + value, label, false, value});
          },
          help)
       ->take_last();
@@ -57,7 +57,8 @@ void AddRunFlags(CLI::App& app, RunFlags& flags) {
   app.add_flag_callback(
       "--fast-forward",
       [&flags] {
-        flags.assignments.push_back({"packet.fast_forward=true", "--fast-forward", true});
+        flags.assignments.push_back(
+            {"packet.fast_forward=true", "--fast-forward", true, "--fast-forward"});
       },
       "Packet engine, traffic: skip what would only repeat, and bound the error");
   app.add_option("--threads", flags.threads, "Worker threads, of the packet engine")
@@ -244,6 +245,27 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
   return match.empty() ? otherwise : fmt::format("did you mean '{}'?", match);
 }
 
+// No word that is empty means anything; a shell makes one of a variable that is not set.
+Result<void> CheckEmpty(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const bool is_flag = argument.size() > 1 && argument.starts_with('-');
+    if (is_flag && argument.ends_with('=') && argument.find('=') + 1 == argument.size()) {
+      const std::string flag = argument.substr(0, argument.size() - 1);
+      return Error("TL1002", fmt::format("{} is given an empty value", flag),
+                   fmt::format("write a value behind {}=, or leave it out", flag));
+    }
+    if (!argument.empty()) continue;
+    if (i > 0 && arguments[i - 1].starts_with('-')) {
+      return Error("TL1002", fmt::format("{} is given an empty value", arguments[i - 1]),
+                   fmt::format("write a value behind {}, or leave it out", arguments[i - 1]));
+    }
+    return Error("TL1002", fmt::format("word {} behind `trunkline` is empty", i + 1),
+                 "remove it, or check the variable that it comes from");
+  }
+  return {};
+}
+
 Result<void> CheckWords(const CLI::App& app, const std::vector<std::string>& arguments) {
   const std::string& command = arguments.front();
   if (command.starts_with('-')) {
@@ -295,14 +317,16 @@ bool Assigns(const std::vector<Assignment>& assignments, std::string_view key) {
 Result<void> FinishCluster(CollectiveCommand& command, const CollectiveFlags& own) {
   std::vector<Assignment>& given = command.flags.assignments;
   std::vector<Assignment> set;  // before those of --set, which may change what flags say
-  if (!own.ranks.empty()) set.push_back({"workload.collective.ranks=" + own.ranks, "--ranks"});
-  if (LooksLikeFabricSpec(own.fabric)) {  // routing is a key of the one-line form, too
-    const std::string link = own.fabric.find(':') == std::string::npos ? ":" : ",";
-    const std::string routing = own.routing.empty() ? "" : link + "routing=" + own.routing;
-    set.push_back({"cluster.fabric=" + own.fabric + routing, "--fabric"});
+  const auto assign = [&set](const char* key, const std::string& value, const char* flag) {
+    if (!value.empty()) set.push_back({fmt::format("{}={}", key, value), flag, false, value});
+  };
+  assign("workload.collective.ranks", own.ranks, "--ranks");
+  if (LooksLikeFabricSpec(own.fabric) && !own.routing.empty()) {  // there, routing is a key
+    const char* link = own.fabric.find(':') == std::string::npos ? ":" : ",";
+    assign("cluster.fabric", own.fabric + link + "routing=" + own.routing, "--fabric");
   } else {
-    if (!own.fabric.empty()) set.push_back({"cluster.fabric=" + own.fabric, "--fabric"});
-    if (!own.routing.empty()) set.push_back({"cluster.fabric.routing=" + own.routing, "--routing"});
+    assign("cluster.fabric", own.fabric, "--fabric");
+    assign("cluster.fabric.routing", own.routing, "--routing");
   }
   const bool has_cluster = !command.scenario.empty() || !own.fabric.empty() ||
                            Assigns(given, "cluster.node") || Assigns(given, "cluster.fabric");
@@ -311,7 +335,7 @@ Result<void> FinishCluster(CollectiveCommand& command, const CollectiveFlags& ow
         "TL1002", "nothing says where the collective runs",
         "add --node dgx-h100 --nodes 8, or --ranks 64 for plain hosts, or --scenario FILE");
   }
-  if (!has_cluster) set.push_back({"cluster.nodes=" + own.ranks, "--ranks"});
+  if (!has_cluster) assign("cluster.nodes", own.ranks, "--ranks");
   given.insert(given.begin(), set.begin(), set.end());
   return {};
 }
@@ -320,8 +344,8 @@ Result<void> FinishCluster(CollectiveCommand& command, const CollectiveFlags& ow
 Result<void> FinishCollective(CollectiveCommand& command, const CollectiveFlags& own) {
   std::vector<Assignment>& set = command.flags.assignments;
   // In place of whatever a scenario given with --scenario runs.
-  set.insert(set.begin(), {{"workload={collective: {}}", "OP"},
-                           {"workload.collective.primitive=" + own.op, "OP"}});
+  set.insert(set.begin(), {{"workload={}", "OP", false, own.op},
+                           {"workload.collective.primitive=" + own.op, "OP", false, own.op}});
   if (own.begin.empty() && own.end.empty() && ParsePrimitive(own.op) &&
       *ParsePrimitive(own.op) != Primitive::kBarrier) {
     return Error("TL1002", "no size is given", "add -b 8 -e 8G -f 2, or -b 1G alone");
@@ -333,9 +357,14 @@ Result<void> FinishCollective(CollectiveCommand& command, const CollectiveFlags&
     if (text.empty()) continue;
     const UnitResult<Bytes> size = ParseNcclTestsSize(text);
     if (!size) {
-      return Error("TL1002", fmt::format("{}: {}", label, size.error().message), size.error().hint);
+      return std::unexpected(Diagnostics{{.code = "TL1002",
+                                          .where = {label, 1, 1},
+                                          .message = size.error().message,
+                                          .hint = size.error().hint,
+                                          .excerpt = text}});
     }
-    set.push_back({fmt::format("workload.collective.{}={} B", key, size->count()), label});
+    set.push_back(
+        {fmt::format("workload.collective.{}={} B", key, size->count()), label, false, text});
   }
   if (own.factor > 0) {
     set.push_back({fmt::format("workload.collective.factor={}", own.factor), "--stepfactor"});
@@ -384,6 +413,7 @@ Result<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
   if (const Result<void> words = CheckWords(app, arguments); !words) {
     return std::unexpected(words.error());
   }
+  if (const Result<void> full = CheckEmpty(arguments); !full) return std::unexpected(full.error());
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/plural.h"
 #include "cli/console.h"
 #include "cli/fabric_verbs.h"
 
@@ -35,7 +36,7 @@ constexpr std::array kVerbs = {
                .words = "SPEC FROM TO",
                .least = 3,
                .most = 3,
-               .summary = "The way between two devices, link by link, and what GPUDirect changes",
+               .summary = "The way between two ends, link by link, and what GPUDirect changes",
                .examples = "  trunkline fabric path rail-optimized:node=dgx-h100,nodes=128 gpu:0/3 "
                            "gpu:17/5\n"
                            "  trunkline fabric path fat-tree:k=4,routing=ecmp host-0 host-15\n",
@@ -123,8 +124,22 @@ std::vector<std::string> VerbNames() {
   return names;
 }
 
-std::string Words(std::size_t count) {
-  return fmt::format("{} {}", count, count == 1 ? "word" : "words");
+// "`fabric path` needs SPEC FROM TO: TO is missing".
+int RefuseCount(const FabricVerb& verb, std::size_t given) {
+  std::string cause;
+  if (given < verb.least) {
+    std::string_view missing = verb.words;
+    for (std::size_t i = 0; i < given; ++i) missing.remove_prefix(missing.find(' ') + 1);
+    cause = fmt::format(": {} missing", missing.contains(' ') ? fmt::format("{} are", missing)
+                                                              : fmt::format("{} is", missing));
+  } else {
+    cause = fmt::format(", not {}", Plural(given, "word"));
+  }
+  return Refuse(
+      "TL1002",
+      fmt::format("`fabric {}` needs {}{}", verb.name, verb.words.empty() ? "no words" : verb.words,
+                  cause),
+      fmt::format("{}; `trunkline fabric {} --help` has examples", verb.summary, verb.name));
 }
 
 int RefuseVerb(const std::string& word) {
@@ -149,13 +164,8 @@ int Execute(const FabricCommand& command) {
   } else {
     verb = FabricVerbs().begin();
   }
-  const std::string help = fmt::format("`trunkline fabric {} --help` has examples", verb->name);
   if (words.size() < verb->least || words.size() > verb->most) {
-    return Refuse("TL1002",
-                  words.empty() ? fmt::format("`fabric {}` needs {}", verb->name, verb->words)
-                                : fmt::format("`fabric {}` cannot be read with {} after it",
-                                              verb->name, Words(words.size())),
-                  help);
+    return RefuseCount(*verb, words.size());
   }
   for (const auto& [flag, value] : command.options) {
     if (std::ranges::find(verb->options, flag) == verb->options.end()) {

@@ -45,17 +45,29 @@ std::uint32_t RadixOf(const FabricSpec& spec) {
   return static_cast<std::uint32_t>(radix);
 }
 
+// Problems of a fabric as a whole are those of what its kind is given, or of the kind.
+Diagnostics PlaceIn(const std::string& spec, Diagnostics problems) {
+  const std::size_t keys = spec.find(':') + 1;
+  for (Diagnostic& problem : problems) {
+    if (!problem.where.file.empty()) continue;
+    problem.where = {spec, 1, static_cast<int>(keys < spec.size() ? keys : 0) + 1};
+    problem.excerpt = spec;
+  }
+  return problems;
+}
+
 Result<FabricSubject> OfSpec(const std::string& text, const std::vector<Assignment>& assignments) {
   if (!assignments.empty()) {
     return Error("TL1002", "--set changes a scenario or how a file is read, and this is neither",
                  fmt::format("write the key into the spec: {},key=value", text));
   }
   const auto spec = ParseFabricSpec(text);
-  if (!spec) return std::unexpected(spec.error());
+  if (!spec) return std::unexpected(PlaceIn(text, spec.error()));
   auto built = BuildFabric(*spec);
-  if (!built) return std::unexpected(built.error());
+  if (!built) return std::unexpected(PlaceIn(text, built.error()));
   auto subject = SubjectOf(*std::move(built), *spec);
-  if (subject) subject->radix = RadixOf(*spec);
+  if (!subject) return std::unexpected(PlaceIn(text, subject.error()));
+  subject->radix = RadixOf(*spec);
   return subject;
 }
 

@@ -150,28 +150,29 @@ Result<FabricSpec> ParseFabricSpec(std::string_view text) {
   if (!document) return std::unexpected(std::move(document.error()));
 
   // Assignments are parted by commas, but for those within a list.
-  std::string assignment;
-  std::set<std::string> keys;
+  std::set<std::string, std::less<>> keys;
   int depth = 0;
-  const auto assign = [&]() -> bool {
-    const std::string key = assignment.substr(0, assignment.find('='));
-    if (!assignment.empty() && !keys.insert(key).second) return false;
-    if (!assignment.empty()) document->Override(assignment, label);
-    assignment.clear();
-    return true;
-  };
-  for (char c : std::string(text.substr(std::min(text.size(), kind.size() + 1))) + ',') {
+  std::size_t begin = std::min(text.size(), kind.size() + 1);
+  for (std::size_t end = begin; end <= text.size(); ++end) {
+    const char c = end < text.size() ? text[end] : ',';
     if (c == '[' || c == '{') ++depth;
     if (c == ']' || c == '}') --depth;
-    if (c != ',' || depth > 0) {
-      assignment += c;
-    } else if (!assign()) {
-      return Error("TL1105", fmt::format("'{}' is given twice in '{}'", assignment, label),
-                   "keep one of them");
+    // A list that is never closed ends with the text, for the reader to name its place.
+    if (end < text.size() && (c != ',' || depth > 0)) continue;
+    const std::string_view assignment = text.substr(begin, end - begin);
+    if (!assignment.empty()) {
+      const auto start = static_cast<int>(begin);
+      if (!keys.emplace(assignment.substr(0, assignment.find('='))).second) {
+        auto twice =
+            Error("TL1105", fmt::format("'{}' is given twice", assignment), "keep one of them");
+        twice.error().front().where = {label, 1, start + 1};
+        twice.error().front().excerpt = label;
+        return twice;
+      }
+      document->Override(assignment, label, {text, start});
     }
+    begin = end + 1;
   }
-  // A list that is never closed is left over, for the reader to name its place.
-  if (!assignment.empty()) document->Override(assignment, label);
 
   const YamlMap map = document->root();
   map.Read("node", spec.node);

@@ -1,9 +1,11 @@
 #include "report/explain.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "report/advice.h"
 #include "report/critical_path.h"
@@ -20,7 +22,12 @@
 namespace trunkline {
 namespace {
 
-std::string Size(double bytes) { return Humanize(Bytes(std::llround(bytes)), kFigureDigits); }
+// A share of a few bytes need not be whole.
+std::string Size(double bytes) {
+  const bool whole = bytes == std::floor(bytes) || bytes >= 1024;
+  return whole ? Humanize(Bytes(std::llround(bytes)), kFigureDigits)
+               : fmt::format("{:.{}g} B", bytes, kFigureDigits);
+}
 std::string Size(Bytes bytes) { return Humanize(bytes, kFigureDigits); }
 std::string Duration(Time time) { return Humanize(time, kFigureDigits); }
 
@@ -102,14 +109,19 @@ std::vector<Usage> Usages(const RunResult& result) {
 Figure PipelineTraffic(const RunResult& result) {
   const TaskGraph& graph = *result.training->graph;
   const RankId rank = result.iteration ? result.iteration->critical_rank : RankId{};
-  std::uint64_t sends = 0;
+  std::map<Bytes, std::uint64_t> sends;  // by size
   Bytes sum;
   for (const Task& task : graph.program(graph.program_of(rank)).tasks) {
     if (task.kind != TaskKind::kSend) continue;
-    ++sends;
+    ++sends[task.bytes];
     sum += task.bytes;
   }
-  return {"sent to pipeline neighbours", "sum of sends", fmt::format("{} sends", sends), Size(sum)};
+  std::vector<std::string> terms;
+  for (const auto& [size, count] : sends) {
+    terms.push_back(fmt::format("{} × {}", count, Size(size)));
+  }
+  return {"sent to pipeline neighbours", "sum of sends × size",
+          terms.empty() ? "0 sends" : fmt::format("{}", fmt::join(terms, " + ")), Size(sum)};
 }
 
 // The ways in which a plan splits a model, and what each makes ranks exchange.

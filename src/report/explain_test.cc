@@ -68,8 +68,17 @@ TEST(Explain, CountsWhatAStageSendsToTheNext) {
   result.iteration->critical_rank = RankId(0);
   // Eight micro-batches of 8,000,000 bytes.
   EXPECT_EQ(FiguresOf(result)["sent to pipeline neighbours"].value, "61.0352 MiB");
+  EXPECT_EQ(FiguresOf(result)["sent to pipeline neighbours"].numbers, "8 × 7.62939 MiB");
   result.iteration->critical_rank = RankId(6);
   EXPECT_EQ(FiguresOf(result)["sent to pipeline neighbours"].numbers, "0 sends");
+}
+
+TEST(Explain, KeepsTheFractionsOfAFewBytes) {
+  RunResult result = testing::CollectiveResult();
+  result.rows.back().bytes = Bytes(4);  // 2 x 7/8 of them
+  EXPECT_EQ(FiguresOf(result)["all_reduce of 4 B: sent by a rank"].value, "7 B");
+  result.rows.back().bytes = Bytes(6);
+  EXPECT_EQ(FiguresOf(result)["all_reduce of 6 B: sent by a rank"].value, "10.5 B");
 }
 
 TEST(Explain, ExplainsALoneCollective) {

@@ -62,6 +62,15 @@ Result<PreparedStep> PrepareStep(const ClusterSpec& cluster, const TrainingJob& 
   return PreparedStep{*std::move(training), accelerator->memory};
 }
 
+Diagnostics PlaceAt(const Origin& origin, Diagnostics problems) {
+  for (Diagnostic& problem : problems) {
+    if (origin.where.file.empty() || !problem.where.file.empty()) continue;
+    problem.where = origin.where;
+    problem.excerpt = origin.excerpt;
+  }
+  return problems;
+}
+
 Result<Chosen> ChooseFor(const ChoiceInput& input, const CollectiveJob& job, Bytes size) {
   TunerLimits limits;
   if (job.algorithm != "auto") limits.algorithm = job.algorithm;
@@ -88,12 +97,7 @@ std::uint64_t SeedAt(const Placement& placement, const Fabric& fabric, std::uint
 Result<TrafficWorkload> MakeMessages(const TrafficInput& input, std::uint32_t ranks, Rate rate,
                                      std::uint64_t seed) {
   auto traffic = MakeTraffic(input.spec, ranks, rate, seed);
-  if (traffic) return traffic;
-  for (Diagnostic& problem : traffic.error()) {
-    if (!problem.where.file.empty()) continue;
-    problem.where = input.where;
-    problem.excerpt = input.excerpt;
-  }
+  if (!traffic) return std::unexpected(PlaceAt({input.where, input.excerpt}, traffic.error()));
   return traffic;
 }
 

@@ -28,6 +28,9 @@ struct PreparedStep {
 // TL1208, TL1310.
 [[nodiscard]] Result<PreparedStep> PrepareStep(const ClusterSpec& cluster, const TrainingJob& job);
 
+// Problems without a place get `origin`, where that is one.
+[[nodiscard]] Diagnostics PlaceAt(const Origin& origin, Diagnostics problems);
+
 // The collective at one size among all of the job's ranks, with what it leaves open chosen by cost.
 [[nodiscard]] Result<Chosen> ChooseFor(const ChoiceInput& input, const CollectiveJob& job,
                                        Bytes size);

@@ -76,7 +76,7 @@ class Preparer {
     }
     prepared_.workload = std::move(training.graph);
     const auto chosen = ChooseAll(Inputs(), *prepared_.workload);
-    if (!chosen) return std::unexpected(chosen.error());
+    if (!chosen) return std::unexpected(PlaceAt(job.algorithms_origin, chosen.error()));
     std::vector<CollectiveChoice> choices;
     for (const Chosen& one : *chosen) choices.push_back(one.choice);
     prepared_.resolved = std::make_unique<ResolvedGraph>(*prepared_.workload, std::move(choices));
@@ -85,7 +85,7 @@ class Preparer {
 
   Result<void> Make(const CollectiveJob& job) {
     const auto chosen = ChooseFor(Inputs(), job, job.sizes.front());
-    if (!chosen) return std::unexpected(chosen.error());
+    if (!chosen) return std::unexpected(PlaceAt(job.algorithm_origin, chosen.error()));
     std::vector<DeviceId> endpoints;
     for (std::uint32_t r = 0; r < job.ranks; ++r) {
       endpoints.push_back(prepared_.placement.endpoint(RankId{r}));

@@ -8,6 +8,17 @@
 namespace trunkline {
 namespace {
 
+// Places in the one-line form are places in the scenario.
+void MoveInto(const YamlValue& value, SourcePosition& where, std::string& excerpt) {
+  if (where.file != value.text()) return;
+  const SourcePosition begin = value.where();
+  excerpt = value.excerpt();
+  const auto before = static_cast<std::size_t>(begin.column - 1);
+  const bool quoted =
+      before < excerpt.size() && (excerpt[before] == '"' || excerpt[before] == '\'');
+  where = {begin.file, begin.line, begin.column + (quoted ? 1 : 0) + where.column - 1};
+}
+
 // `fabric` as a mapping, or in the one-line form of the command line; without it the switches that
 // hide least: non-blocking, at the rate of the servers' NICs.
 void ReadFabric(const std::string& file, const YamlMap& cluster, FabricSpec& spec,
@@ -23,9 +34,11 @@ void ReadFabric(const std::string& file, const YamlMap& cluster, FabricSpec& spe
   if (value->is_scalar()) {
     auto parsed = ParseFabricSpec(value->text());
     if (!parsed) {
+      for (Diagnostic& problem : parsed.error()) MoveInto(*value, problem.where, problem.excerpt);
       value->Adopt(parsed.error());
       return;
     }
+    for (auto& [key, given] : parsed->values) MoveInto(*value, given.where, given.excerpt);
     for (const auto& [key, twice] : {std::pair("node", !parsed->node.empty() && !spec.node.empty()),
                                      std::pair("nodes", parsed->nodes > 0 && spec.nodes > 0)}) {
       if (!twice) continue;
@@ -144,6 +157,10 @@ void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fa
   }
   cluster.Read("nodes", fabric.nodes, IntRange{.min = 1, .max = 1'000'000});
   ReadFabric(file, cluster, fabric, scenario.assumptions);
+  for (const auto& [key, given] : fabric.values) {
+    const Rate* rate = std::get_if<Rate>(&given.value);
+    if (rate != nullptr) NoteRate({given.where, given.excerpt}, *rate, scenario);
+  }
   ReadTransport(cluster, spec);
   AssumeSockets(scenario);
   ChooseRouting(fabric, scenario);

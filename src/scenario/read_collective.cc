@@ -52,15 +52,23 @@ bool ReadPrimitive(const YamlMap& map, CollectiveJob& job) {
   return true;
 }
 
-// One `size`, a list of `sizes`, or from … to by a factor.
-void ReadSizes(const YamlMap& map, CollectiveJob& job) {
+// One `size`, a list of `sizes`, or from … to by a factor. `known`: the primitive is.
+void ReadSizes(const YamlMap& map, bool known, CollectiveJob& job) {
   constexpr std::size_t kMostSizes = 256;
   constexpr Bytes kLargest{std::int64_t{1} << 50};
+  const Bytes least(job.element_bytes);
   const auto bounded = [&](const YamlValue& value) {
     Bytes size;
     if (!value.Read(size)) return;
     if (size > kLargest) {
       value.Error("TL1108", fmt::format("{} is out of range", value.text()), "write at most 1 PiB");
+      return;
+    }
+    if (size < least) {
+      value.Error(
+          "TL1108",
+          fmt::format("{} is less than one {} of {}", ToString(size), job.dtype, ToString(least)),
+          fmt::format("write at least {}", ToString(least)));
       return;
     }
     job.sizes.push_back(size);
@@ -77,6 +85,7 @@ void ReadSizes(const YamlMap& map, CollectiveJob& job) {
     if (given > 0) map.Error("TL1205", "a barrier moves no data", "remove its sizes");
     return;
   }
+  if (given == 0 && !known) return;  // it may be a barrier
   if (given != 1 || (stepped && !(from && to))) {
     map.Error("TL1205", "the sizes to run are not given exactly once",
               "write one of `size: 1 GiB`, `sizes: [1 MiB, 1 GiB]` or `from: 8 B` with "
@@ -112,6 +121,7 @@ void ReadSizes(const YamlMap& map, CollectiveJob& job) {
 void ReadAlgorithm(const YamlMap& map, bool known, CollectiveJob& job) {
   const auto value = map.Find("algorithm");
   if (!value || !value->Read(job.algorithm) || job.algorithm == "auto" || !known) return;
+  job.algorithm_origin = OriginOf(*value);
   std::vector<std::string> choices = {"auto"};
   for (const Algorithm& algorithm : Algorithms()) {
     if (algorithm.supports(job.primitive)) choices.emplace_back(algorithm.name);
@@ -127,6 +137,32 @@ void ReadAlgorithm(const YamlMap& map, bool known, CollectiveJob& job) {
                     : fmt::format("did you mean '{}'?", match));
 }
 
+// An algorithm that is named has a most of its own.
+void CheckChannels(const YamlMap& map, const CollectiveJob& job) {
+  const auto channels = map.Find("channels");
+  const Algorithm* algorithm = FindAlgorithm(job.algorithm);
+  if (!channels || algorithm == nullptr || job.channels <= algorithm->most_channels) return;
+  channels->Error("TL1504", fmt::format("{} cannot use {} channels", job.algorithm, job.channels),
+                  algorithm->most_channels == 1
+                      ? std::string("leave the key out: there is one")
+                      : fmt::format("use 1 to {}", algorithm->most_channels));
+}
+
+// To whole elements, as nccl-tests does.
+void RoundSizes(CollectiveJob& job, std::vector<std::string>& assumptions) {
+  std::string rounded;
+  for (Bytes& size : job.sizes) {
+    const Bytes whole(size.count() - size.count() % job.element_bytes);
+    if (whole != size && rounded.empty()) {
+      rounded = fmt::format("{} becomes {}", ToString(size), ToString(whole));
+    }
+    size = whole;
+  }
+  if (rounded.empty()) return;
+  assumptions.push_back(fmt::format("sizes: rounded down to whole elements ({} of {}): {}",
+                                    job.dtype, Plural(job.element_bytes, "byte"), rounded));
+}
+
 }  // namespace
 
 void ReadCollective(const YamlValue& value, std::int64_t endpoints, Scenario& scenario) {
@@ -138,7 +174,11 @@ void ReadCollective(const YamlValue& value, std::int64_t endpoints, Scenario& sc
   if (!map) return;
   CollectiveJob job;
   const bool known = ReadPrimitive(*map, job);
-  ReadSizes(*map, job);
+  ElementType type{"float", 4};
+  map->Read("dtype", type, ElementTypes());
+  job.dtype = type.name;
+  job.element_bytes = type.bytes;
+  ReadSizes(*map, known, job);
   ReadAlgorithm(*map, known, job);
   map->Read("protocol", job.protocol, kProtocols);
   if (job.algorithm == "auto" || !job.protocol) {
@@ -147,10 +187,7 @@ void ReadCollective(const YamlValue& value, std::int64_t endpoints, Scenario& sc
         "`algorithm` and `protocol` name others");
   }
   map->Read("channels", job.channels, IntRange{.min = 1, .max = 64});
-  ElementType type{"float", 4};
-  map->Read("dtype", type, ElementTypes());
-  job.dtype = type.name;
-  job.element_bytes = type.bytes;
+  CheckChannels(*map, job);
 
   job.ranks = static_cast<std::uint32_t>(endpoints);
   if (const auto ranks = map->Find("ranks")) {
@@ -170,11 +207,7 @@ void ReadCollective(const YamlValue& value, std::int64_t endpoints, Scenario& sc
                   "remove the key; nothing would read it");
     }
   }
-  for (Bytes& size : job.sizes) {
-    // nccl-tests rounds down to whole elements; nothing smaller than one is sent.
-    const std::int64_t whole = size.count() - size.count() % job.element_bytes;
-    size = Bytes(std::max<std::int64_t>(whole, job.element_bytes));
-  }
+  RoundSizes(job, scenario.assumptions);
   if (job.primitive == Primitive::kBarrier) job.sizes = {Bytes(0)};
   scenario.workload = std::move(job);
 }

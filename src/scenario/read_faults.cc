@@ -10,11 +10,13 @@ namespace {
 enum class Kind : std::uint8_t { kDegrade, kFail, kFrameLoss, kBitErrors };
 
 // `50%` is a part of the cable's rate, anything else a rate.
-void ReadRest(const YamlValue& value, TimedFault& fault) {
+void ReadRest(const YamlValue& value, TimedFault& fault, Scenario& scenario) {
   const std::string& text = value.text();
   if (!text.ends_with('%')) {
     Rate rate;
-    if (value.Read(rate)) fault.rate = rate;
+    if (!value.Read(rate)) return;
+    fault.rate = rate;
+    NoteRate(OriginOf(value), rate, scenario);
     return;
   }
   double percent = 0;
@@ -26,9 +28,12 @@ void ReadRest(const YamlValue& value, TimedFault& fault) {
     return;
   }
   fault.fraction = percent / 100;
+  constexpr double kFast = 1e12;  // bits a second: no cable has more, and less is left of others
+  NoteRate(OriginOf(value), Rate::BitsPerSecond(static_cast<std::int64_t>(*fault.fraction * kFast)),
+           scenario);
 }
 
-void ReadValue(const YamlMap& map, Kind kind, TimedFault& fault) {
+void ReadValue(const YamlMap& map, Kind kind, TimedFault& fault, Scenario& scenario) {
   const auto value = map.Find("value");
   switch (kind) {
     case Kind::kFail:
@@ -40,7 +45,7 @@ void ReadValue(const YamlMap& map, Kind kind, TimedFault& fault) {
     case Kind::kDegrade:
       fault.kind = TimedFault::Kind::kRate;
       if (value) {
-        ReadRest(*value, fault);
+        ReadRest(*value, fault, scenario);
       } else {
         map.Error("TL1204", "a degraded cable needs a value", "add value: 50% or a rate");
       }
@@ -75,7 +80,7 @@ void ReadFault(const YamlValue& element, FabricSpec& spec, Scenario& scenario) {
   }
   Kind kind = Kind::kFail;
   map->Require("kind", kind, kKinds);
-  ReadValue(*map, kind, fault);
+  ReadValue(*map, kind, fault, scenario);
   bool timed = map->Read("at", fault.at);
   if (Time until; map->Read("until", until)) {
     fault.until = until;

@@ -4,6 +4,7 @@
 
 #include "scenario/reader.h"
 #include "trunkline/collective/algorithm.h"
+#include "trunkline/training/training.h"
 
 namespace trunkline {
 namespace {
@@ -159,6 +160,7 @@ void ReadTraining(const std::string& file, const YamlValue& value, const Room& r
   ReadNumerics(*training, plan);
   ReadOverlap(*training, plan);
   if (const auto algorithms = training->Map("algorithms")) {
+    job.algorithms_origin = OriginOf(*training->Find("algorithms"));
     static const Words<std::string> kAlgorithms = AlgorithmWords();
     algorithms->Read("tp", plan.tp_algorithm, kAlgorithms);
     algorithms->Read("dp", plan.dp_algorithm, kAlgorithms);
@@ -179,6 +181,7 @@ void ReadTraining(const std::string& file, const YamlValue& value, const Room& r
     return;
   }
   job.model = std::move(*model);
+  if (const auto dense = CheckDense(job.model); !dense) model_name->Adopt(dense.error());
   if (plan.sequence == 0) {
     plan.sequence = job.model.max_positions;
     scenario.assumptions.push_back(

@@ -10,6 +10,14 @@
 // The parts of a scenario's reader, one file each. All note their problems in the document.
 namespace trunkline {
 
+[[nodiscard]] inline Origin OriginOf(const YamlValue& value) {
+  return {value.where(), value.excerpt()};
+}
+
+// Remembers a rate that is given, should nothing ever come to an end: networks of the last decades
+// carry more than 1 Mb/s.
+void NoteRate(const Origin& origin, Rate rate, Scenario& scenario);
+
 // Refuses a key of the contract that no model reads yet. TL1202.
 void RefuseReserved(const YamlMap& map, std::string_view key, const std::string& what);
 

@@ -123,6 +123,26 @@ class Run {
     result_.warnings.push_back(std::move(warning));
   }
 
+  // docs/engines.md has how far off it is.
+  void WarnOfClosedForm(const Chosen& chosen) {
+    constexpr Bytes kAgrees{std::int64_t{4} << 20};  // up to here within 1 % of the flow engine
+    const CollectiveChoice& choice = chosen.choice;
+    const bool inside = result_.fragmentation.nodes == 1;
+    if (scenario_.engine != EngineKind::kAnalytic || choice.algorithm != "pairwise" || inside ||
+        choice.spec.bytes <= kAgrees || warned_of_closed_form_) {
+      return;
+    }
+    warned_of_closed_form_ = true;
+    Diagnostic warning;
+    warning.severity = Severity::kWarning;
+    warning.code = "TL1622";
+    warning.message =
+        "the analytic engine may miss more than half of the time of a large pairwise exchange over "
+        "several nodes, whose steps meet on the NICs";
+    warning.hint = "run it with engine: flow, or with algorithm: direct";
+    result_.warnings.push_back(std::move(warning));
+  }
+
   Result<void> Place(std::size_t ranks) {
     const ClusterSpec& cluster = scenario_.cluster;
     auto placement = PlaceRanks(*result_.fabric, cluster.fabric->unit_of_node, cluster.placement,
@@ -244,7 +264,7 @@ class Run {
                             training.warnings.end());
     if (auto placed = Place(training.graph->ranks()); !placed) return placed;
     const auto chosen = ChooseAll(Inputs(), *training.graph);
-    if (!chosen) return std::unexpected(chosen.error());
+    if (!chosen) return std::unexpected(PlaceAt(job.algorithms_origin, chosen.error()));
     std::vector<CollectiveChoice> choices;
     for (const Chosen& one : *chosen) choices.push_back(one.choice);
     const ResolvedGraph graph(*training.graph, std::move(choices));
@@ -263,7 +283,8 @@ class Run {
     }
     for (const Bytes size : job.sizes) {
       const auto chosen = ChooseFor(Inputs(), job, size);
-      if (!chosen) return std::unexpected(chosen.error());
+      if (!chosen) return std::unexpected(PlaceAt(job.algorithm_origin, chosen.error()));
+      WarnOfClosedForm(*chosen);
       const auto bound = LowerBound(*result_.router, result_.transport, chosen->choice, endpoints);
       if (!bound) return std::unexpected(bound.error());
       result_.bound = *bound;
@@ -281,6 +302,7 @@ class Run {
   const Scenario& scenario_;
   const RunOptions& options_;
   RunResult result_;
+  bool warned_of_closed_form_ = false;
 };
 
 }  // namespace
@@ -293,6 +315,9 @@ void Place(const Scenario& scenario, Diagnostic& problem) {
   const auto& faults = scenario.cluster.faults;
   const bool of_fabric = problem.code.starts_with("TL14");
   Origin origin = of_fabric ? scenario.fabric_origin : scenario.workload_origin;
+  if (problem.code == "TL1602" && !scenario.slow_origin.where.file.empty()) {
+    origin = scenario.slow_origin;
+  }
   if (problem.code == "TL1410" && !faults.empty()) {
     // Every fabric that a builder makes is connected: the faults have cut it.
     origin = {faults.front().where, faults.front().excerpt};

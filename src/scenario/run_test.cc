@@ -68,10 +68,13 @@ TEST(RunScenario, PlacesWhatAnEngineFindsWrong) {
     return problem.code + " " + problem.where.file + ":" + std::to_string(problem.where.line) +
            " " + problem.excerpt;
   };
-  // 1 TiB at 1 kb/s takes 278 years.
+  // 1 TiB at 1 kb/s takes 278 years, and the rate is to blame; 1 PiB at 1 Mb/s as long.
   EXPECT_EQ(place("cluster:\n  nodes: 2\n  fabric: {kind: single-switch, link: 1 kb/s}\n"
                   "workload:\n  collective: {primitive: all_reduce, size: 1 TiB}\n"),
-            "TL1602 s.yaml:5   collective: {primitive: all_reduce, size: 1 TiB}");
+            "TL1602 s.yaml:3   fabric: {kind: single-switch, link: 1 kb/s}");
+  EXPECT_EQ(place("cluster:\n  nodes: 2\n  fabric: {kind: single-switch, link: 1 Mb/s}\n"
+                  "workload:\n  collective: {primitive: all_reduce, size: 1 PiB}\n"),
+            "TL1602 s.yaml:5   collective: {primitive: all_reduce, size: 1 PiB}");
   // Plain hosts forward nothing from plane to plane: each of the two is a fabric by itself.
   EXPECT_EQ(place("cluster:\n  nodes: 2\n  fabric: {kind: single-switch}\n"
                   "faults: [{target: host-1, kind: fail}]\n"

@@ -15,8 +15,6 @@
 namespace trunkline {
 namespace {
 
-Origin OriginOf(const YamlValue& value) { return {value.where(), value.excerpt()}; }
-
 // `workload.collective.ranks`; 0: not given, or no number, which the workload's reader says.
 std::int64_t RanksOfCollective(const YamlMap& root) {
   YamlMap at = root;
@@ -129,7 +127,7 @@ class Reader {
         }
         scenario_.cluster.fabric = std::make_shared<const BuiltFabric>(std::move(*built));
       } else {
-        value->Adopt(built.error());
+        cluster->Find("fabric").value_or(*value).Adopt(built.error());
       }
     }
     ReadPlacement(file_, *cluster, scenario_.cluster.fabric.get(), scenario_.cluster.placement);
@@ -238,6 +236,13 @@ const char* ToString(EngineKind kind) {
   return "";
 }
 
+void NoteRate(const Origin& origin, Rate rate, Scenario& scenario) {
+  constexpr Rate kLeast = Rate::BitsPerSecond(1'000'000);
+  if (rate < kLeast && scenario.slow_origin.where.file.empty()) {
+    scenario.slow_origin = origin;
+  }
+}
+
 void RefuseReserved(const YamlMap& map, std::string_view key, const std::string& what) {
   map.Refuse(key, "TL1202", fmt::format("'{}': {} is not modelled yet", key, what),
              "remove the key; nothing would read it");
@@ -256,7 +261,12 @@ Result<Scenario> ParseScenario(std::string_view text, const std::string& file,
     for (const Assignment& assignment : assignments) {
       if (assignment.if_absent != if_absent) continue;
       if (if_absent && Says(*document, assignment.text)) continue;
-      document->Override(assignment.text, assignment.label);
+      if (assignment.written.empty()) {
+        document->Override(assignment.text, assignment.label);
+      } else {
+        const int before_value = static_cast<int>(assignment.text.find('=')) + 1;
+        document->Override(assignment.text, assignment.label, {assignment.written, -before_value});
+      }
     }
   }
   return Reader(std::move(*document), file).Read();

@@ -50,8 +50,50 @@ TEST(Scenario, ReadsACollectiveWithItsSizes) {
 TEST(Scenario, CountsWholeElementsAsNcclTestsDoes) {
   const Scenario scenario = Read(
       "cluster: {nodes: 2}\nworkload:\n"
-      "  collective: {primitive: all_reduce, sizes: [1 B, 10 B], dtype: double}\n");
+      "  collective: {primitive: all_reduce, sizes: [8 B, 10 B], dtype: double}\n");
   EXPECT_THAT(std::get<CollectiveJob>(scenario.workload).sizes, ElementsAre(Bytes(8), Bytes(8)));
+  EXPECT_THAT(scenario.assumptions, testing::Contains(HasSubstr("10 B becomes 8 B")));
+}
+
+TEST(Scenario, RefusesSizesOfLessThanOneElement) {
+  for (const char* size : {"size: 3 B", "sizes: [4 KiB, 1 B]", "from: 1 B, to: 8 B"}) {
+    EXPECT_THAT(Problems(std::string("cluster: {nodes: 2}\nworkload:\n  collective: {primitive: "
+                                     "all_reduce, ") +
+                         size + "}\n"),
+                testing::AllOf(HasSubstr("s.yaml:3:"), HasSubstr("less than one float of 4 B")));
+  }
+}
+
+TEST(Scenario, PlacesTheOneLineFormOfAFabricInTheFile) {
+  EXPECT_THAT(Problems("cluster:\n  fabric: clos:radx=3\nworkload: {collective: {primitive: "
+                       "all_reduce, size: 1 MiB}}\n"),
+              HasSubstr("s.yaml:2:16: error: unknown key 'radx' [TL1104]\n"
+                        "      fabric: clos:radx=3\n"));
+  EXPECT_THAT(Problems("cluster:\n  fabric: 'clos:radix=3x'\nworkload: {collective: {primitive: "
+                       "all_reduce, size: 1 MiB}}\n"),
+              HasSubstr("s.yaml:2:23: error: '3x'"));
+}
+
+TEST(Scenario, PointsAtChannelsThatTheAlgorithmCannotUse) {
+  EXPECT_THAT(Problems("cluster: {nodes: 4}\nworkload:\n  collective:\n    primitive: all_gather\n"
+                       "    size: 1 MiB\n    algorithm: bruck\n    channels: 3\n"),
+              testing::AllOf(HasSubstr("s.yaml:7:15: error: bruck cannot use 3 channels"),
+                             HasSubstr("TL1504")));
+}
+
+TEST(Scenario, PointsAtTheModelThatIsAMixtureOfExperts) {
+  const std::string model = testing::TempDir() + "mixture.json";
+  std::ofstream(model) << R"({"model_type": "mixtral", "num_hidden_layers": 32, "hidden_size": 4096,
+    "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8,
+    "vocab_size": 32000, "max_position_embeddings": 32768, "num_local_experts": 8,
+    "num_experts_per_tok": 2})";
+  const auto scenario =
+      ReadScenario(TRUNKLINE_SOURCE_DIR "/examples/llama3.1-70b-512xh100.yaml",
+                   std::vector<Assignment>{{"workload.training.model=" + model, "--set 1"}});
+  ASSERT_FALSE(scenario);
+  EXPECT_THAT(Format(scenario.error().front()),
+              testing::AllOf(HasSubstr("--set 1:1:25: error: mixture is a mixture of 8 experts"),
+                             HasSubstr("TL1310")));
 }
 
 TEST(Scenario, SaysWhatItChoseWhereTheFileIsSilent) {

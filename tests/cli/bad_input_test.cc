@@ -51,6 +51,70 @@ TEST(BadInput, UnknownKeyInAFileNamesLineAndColumn) {
                             HasSubstr("did you mean 'collective'?"))));
 }
 
+TEST(BadInput, EmptyValuesOfFlagsAndEmptyWords) {
+  for (const char* flag : {"--out", "--engine", "--set", "--node", "--fabric", "-b", "--ranks"}) {
+    const auto message = AllOf(HasSubstr(std::string(flag) + " is given an empty value [TL1002]"),
+                               HasSubstr("leave it out"));
+    EXPECT_TRUE(Refused(RunTrunkline({"collective", "allreduce", flag, ""}), message));
+    if (std::string(flag).starts_with("--")) {
+      const std::string joined = std::string(flag) + "=";
+      EXPECT_TRUE(Refused(RunTrunkline({"collective", "allreduce", joined}), message));
+    }
+  }
+  EXPECT_TRUE(Refused(RunTrunkline({"run", ""}), HasSubstr("is empty [TL1002]")));
+  EXPECT_TRUE(Refused(RunTrunkline({"fabric", "cost", "fat-tree:k=4", "--prices", ""}),
+                      HasSubstr("--prices is given an empty value")));
+}
+
+TEST(BadInput, FlagsShowWhatTheUserWrote) {
+  EXPECT_TRUE(Refused(RunTrunkline({"collective", "allreduce", "-b", "1M", "--ranks", "5x"}),
+                      HasSubstr("--ranks:1:1: error: '5x' is not a whole number [TL1107]\n"
+                                "    5x\n    ^\n")));
+  EXPECT_TRUE(Refused(RunTrunkline({"collective", "allreduce", "-b", "1M", "--ranks", "8",
+                                    "--fabric", "clos:rdix=3"}),
+                      HasSubstr("--fabric:1:6: error: unknown key 'rdix'")));
+  EXPECT_TRUE(Refused(RunTrunkline({"collective", "allreduce", "--ranks", "8", "-b", "1Gb"}),
+                      HasSubstr("--minbytes:1:1: error: '1Gb' is not a size")));
+  const Outcome outcome = RunTrunkline({"collective", "allreduuce", "--ranks", "8"});
+  EXPECT_TRUE(Refused(outcome, HasSubstr("did you mean 'all_reduce'?")));
+  EXPECT_EQ(outcome.err.find("sizes"), std::string::npos) << outcome.err;
+}
+
+TEST(BadInput, FabricsThatCannotBeBuiltHaveAPlaceInTheirSpec) {
+  EXPECT_TRUE(Refused(RunTrunkline({"fabric", "fat-tree:k=4096"}),
+                      AllOf(HasSubstr("fat-tree:k=4096:1:10: error"), HasSubstr("TL1404"))));
+  EXPECT_TRUE(Refused(RunTrunkline({"fabric", "fat-tree"}),
+                      AllOf(HasSubstr("fat-tree:1:1: error"), HasSubstr("TL1405"))));
+  EXPECT_TRUE(Refused(RunTrunkline({"fabric", "path", "fat-tree:k=4", "host-0"}),
+                      AllOf(HasSubstr("TO is missing"), HasSubstr("two ends"))));
+}
+
+TEST(BadInput, RatesThatNeverComeToAnEndAreBlamed) {
+  EXPECT_TRUE(Refused(RunWith("cluster.fabric.link=1 b/s"),
+                      AllOf(HasSubstr("--set 1:1:21: error"), HasSubstr("TL1602"))));
+  EXPECT_TRUE(Refused(RunTrunkline({"run", "examples/allreduce-degraded-link.yaml", "--set",
+                                    "faults.0.value=1 b/s"}),
+                      AllOf(HasSubstr("--set 1:1:16: error"), HasSubstr("TL1602"))));
+}
+
+TEST(BadInput, AnAlgorithmThatTheRanksDoNotFitIsPlaced) {
+  EXPECT_TRUE(
+      Refused(RunTrunkline({"collective", "allreduce", "--node", "dgx-h100", "--nodes", "4",
+                            "--ranks", "20", "-b", "1M", "--algorithm", "hierarchical"}),
+              AllOf(HasSubstr("--algorithm:1:1: error: hierarchical needs"), HasSubstr("TL1507"))));
+}
+
+TEST(BadInput, ALargePairwiseExchangeInClosedFormIsWarnedOf) {
+  const auto run = [](const char* size, const char* nodes) {
+    return RunTrunkline({"collective", "alltoall", "--node", "dgx-h100", "--nodes", nodes, "-b",
+                         size, "--algorithm", "pairwise", "--engine", "analytic"})
+        .err;
+  };
+  EXPECT_THAT(run("1G", "2"), HasSubstr("TL1622"));
+  EXPECT_THAT(run("1M", "2"), testing::Not(HasSubstr("TL1622")));
+  EXPECT_THAT(run("1G", "1"), testing::Not(HasSubstr("TL1622")));
+}
+
 TEST(BadInput, BareNumberWhereAUnitMatters) {
   EXPECT_TRUE(Refused(RunWith("cluster.fabric.link=400"),
                       AllOf(HasSubstr("no unit"), HasSubstr("400 Gb/s"), HasSubstr("TL1103"))));

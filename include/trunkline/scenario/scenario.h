@@ -55,10 +55,17 @@ struct ClusterSpec {
   [[nodiscard]] std::size_t available() const;
 };
 
+// A place in the file, for what is found out about it only when it is run.
+struct Origin {
+  SourcePosition where;
+  std::string excerpt;
+};
+
 // `workload.training`: one step of a model under a plan that fits the cluster.
 struct TrainingJob {
   ModelConfig model;
   TrainingPlan plan;
+  Origin algorithms_origin = {};  // where it names some
 };
 
 // `workload.collective`: one collective over all ranks at each size.
@@ -72,6 +79,7 @@ struct CollectiveJob {
   std::uint32_t element_bytes = 4;
   std::uint32_t root = 0;
   std::uint32_t ranks = 0;
+  Origin algorithm_origin;  // where it names one
 };
 
 // `workload.trace`: what a file of another tool says each rank does.
@@ -130,12 +138,6 @@ struct Background {
   std::string excerpt;
 };
 
-// A place in the file, for what is found out about it only when it is run.
-struct Origin {
-  SourcePosition where;
-  std::string excerpt;
-};
-
 struct Scenario {
   std::string name;  // the file's stem unless `name` says otherwise
   ClusterSpec cluster;
@@ -151,6 +153,7 @@ struct Scenario {
   Diagnostics warnings;
   Origin fabric_origin;    // `cluster.fabric`, else `cluster`
   Origin workload_origin;  // `workload` or `jobs`
+  Origin slow_origin;      // a rate below all that networks have, for a run that does not end
 
   // Whether anything of it runs as packets.
   [[nodiscard]] bool has_packets() const { return engine == EngineKind::kPacket || window; }
@@ -163,7 +166,8 @@ struct Scenario {
 struct Assignment {
   std::string text;
   std::string label;
-  bool if_absent = false;  // leaves alone what the file or another assignment says of the key
+  bool if_absent = false;    // leaves alone what the file or another assignment says of the key
+  std::string written = {};  // what diagnostics show, the value as the user gave it; empty: `text`
 };
 
 // Every problem of the file is reported, with its place: unknown keys, units, ranges, and plans
