@@ -14,4 +14,7 @@ namespace trunkline {
 // Whether all are. An even split over all minimal paths then loads the links of every trunk evenly.
 [[nodiscard]] bool TrunksAreWhole(const Fabric& fabric);
 
+// Whether the links of each trunk are equally fast.
+[[nodiscard]] bool TrunksAreEven(const Fabric& fabric);
+
 }  // namespace trunkline

@@ -338,6 +338,12 @@ TEST(JobsInput, OverlappingGpusAreNamed) {
             HasSubstr("'a' and 'b' are both on host-2, host-3")));
 }
 
+TEST(JobsInput, TrafficBesideTrafficNeedsRoom) {
+  const std::string job = "  - {workload: {traffic: {pattern: uniform, size: 1 KB}}}\n";
+  EXPECT_THAT(Problems(kTwoLeaves + "jobs:\n" + job + job),
+              AllOf(HasSubstr("TL1420"), HasSubstr("job 'job 2'"), HasSubstr("`nodes`")));
+}
+
 TEST(JobsInput, MoreGpusThanThereAreIsAnErrorAtTheJob) {
   const std::string job =
       "  - {nodes: 5, workload: {collective: {primitive: all_reduce, size: 1 MB}}}\n";

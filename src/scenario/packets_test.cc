@@ -52,6 +52,15 @@ RunResult RunWith(const std::vector<std::string>& keys, const RunOptions& option
   return std::move(*result);
 }
 
+// No window is long enough for two threads, while routers still tell each other of their queues.
+TEST(Packets, EndOnTwoThreadsWhereCablesHaveNoLatency) {
+  const std::vector<std::string> keys = {
+      "cluster.fabric={kind: dragonfly, h: 1, link: 100 Gb/s, routing: ugal-g, cable_latency: 0 "
+      "ns}",
+      "cluster.transport.kind=infiniband", "workload.traffic.size=1 KB"};
+  EXPECT_EQ(RunWith(keys, {.threads = 2}).time, RunWith(keys).time);
+}
+
 TEST(Packets, RoceHasPfcMarksAndDcqcnUnlessTheFileSaysOtherwise) {
   const auto scenario = Parse({});
   ASSERT_TRUE(scenario.has_value());

@@ -84,7 +84,8 @@ class JobPlacer {
     const std::vector<DeviceId> room = listed      ? job.placement.listed
                                        : job.nodes ? FreeNodes(job.nodes)
                                                    : Free();
-    const std::size_t ranks = RanksOf(job.workload, room.size());
+    // Traffic among nobody is refused as one that does not fit.
+    const std::size_t ranks = std::max<std::size_t>(1, RanksOf(job.workload, room.size()));
     auto placement = PlaceRanksOn(built_.fabric, built_.unit_of_node, room, job.placement, ranks,
                                   scenario_.seed);
     if (!placement) {

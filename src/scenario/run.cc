@@ -88,11 +88,11 @@ class Run {
         scenario_.jobs.empty() && std::holds_alternative<TrafficInput>(scenario_.workload);
     if (scenario_.engine != EngineKind::kPacket && !divided) WarnOfMinimalPaths();
     if (scenario_.engine != EngineKind::kPacket && cluster.routing == RoutingPolicy::kAdaptive &&
-        !TrunksAreWhole(*result_.fabric)) {
+        !(TrunksAreWhole(*result_.fabric) && TrunksAreEven(*result_.fabric))) {
       result_.assumptions.push_back(
-          "routing: where cables are missing, adaptive flows share what leads to each destination "
-          "at best; switches see their own queues alone, and packets may take longer; engine: "
-          "packet follows each");
+          "routing: where cables are missing or slow, adaptive flows share what leads to each "
+          "destination at best, as if any way up met any way down; switches see their own queues "
+          "alone, and packets may take longer; engine: packet follows each");
     }
   }
 

@@ -121,7 +121,9 @@ CollectiveChoice DrawChoice(Draws& draw, std::uint32_t ranks) {
                                       "recursive_doubling",
                                       "halving_doubling"};
   CollectiveChoice choice;
-  choice.spec.bytes = Bytes(std::int64_t{ranks} * (1 + draw.Below(40'000)));
+  // Fewer bytes than ranks leave some with empty messages.
+  choice.spec.bytes = draw.Chance(6) ? Bytes(1 + draw.Below(ranks))
+                                     : Bytes(std::int64_t{ranks} * (1 + draw.Below(40'000)));
   choice.spec.channels = 1 + draw.Below(2);
   choice.spec.primitive = draw.Chance(3) ? Primitive::kAllToAll : Primitive::kAllReduce;
   choice.algorithm = choice.spec.primitive == Primitive::kAllToAll
@@ -177,6 +179,7 @@ GraphRun MakeGraphRun(std::uint64_t seed) {
                                .latency = Time::Picoseconds(1 + draw.Below(2'000'000))};
     run.fabric = servers.Build();
   }
+  if (draw.Chance(4)) run.small.transport.packet_overhead = Bytes(0);
   run.small.transport.queue_pairs =
       static_cast<std::uint8_t>(draw.Chance(3) ? 1 + draw.Below(4) : 1);
   const auto ranks = static_cast<std::uint32_t>(run.fabric.endpoints().size());

@@ -15,7 +15,8 @@ Time CrossingTime(const Plant& plant, std::span<const std::uint32_t> links, Byte
   const std::int64_t packets = std::max<std::int64_t>(1, (bytes.count() + mtu - 1) / mtu);
   const auto overhead = static_cast<std::uint32_t>(plant.transport.packet_overhead.count());
   const auto full = static_cast<std::uint32_t>(mtu) + overhead;
-  const auto last = static_cast<std::uint32_t>(bytes.count() - (packets - 1) * mtu) + overhead;
+  const auto last =
+      std::max(1U, static_cast<std::uint32_t>(bytes.count() - (packets - 1) * mtu) + overhead);
   Time first;    // the first packet may begin on the link
   Time before;   // the last but one is in, on the link before
   Time arrived;  // so is the last one

@@ -435,6 +435,11 @@ class Shard {
   std::int64_t window_unit_;                  // of a window that a packet in flight takes
   std::int64_t window_room_;                  // that must be left for one more
   bool acks_with_data_;
+  // Of a packet: at least one byte, also where headers are free, so that its turn takes time and
+  // its place room.
+  [[nodiscard]] std::uint32_t WireBytes(std::int64_t payload) const {
+    return static_cast<std::uint32_t>(std::max(std::int64_t{1}, payload + packet_overhead_));
+  }
   std::int64_t packet_overhead_;   // bytes
   std::int64_t message_overhead_;  // ps; of a NIC: a core takes that of sockets
   std::int64_t reconsider_;        // CongestionPolicy::reconsider, ps

@@ -117,7 +117,7 @@ bool Shard<Queue, kFused>::AdmitLossyFull(std::uint32_t id, std::uint32_t out) {
   }
   if (!room && packet.kind == PacketKind::kData && plant_.switches_model.trimming &&
       packet.payload > 0) {
-    packet.wire = static_cast<std::uint16_t>(packet.wire - packet.payload);
+    packet.wire = static_cast<std::uint16_t>(WireBytes(0));
     packet.payload = 0;
     packet.flags |= Packet::kTrimmed;
     packet.traffic_class = control_;

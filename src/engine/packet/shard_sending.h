@@ -231,7 +231,7 @@ bool Shard<Queue, kFused>::ServeNic(std::uint32_t link) {
     Sender& sender = plant_.senders[index];
     if (MaySend(sender)) {
       const Frame frame = NextFrame(sender);
-      const auto wire = static_cast<std::uint32_t>(frame.payload + packet_overhead_);
+      const std::uint32_t wire = WireBytes(frame.payload);
       if (gated_) {
         if (const auto classes = HeldUp(link, index, wire)) {
           held = static_cast<std::uint8_t>(held | *classes);
@@ -313,7 +313,7 @@ std::uint32_t Shard<Queue, kFused>::Pack(std::uint32_t index, const Frame& frame
   packet.queue_pair = index;
   packet.psn = frame.psn;
   packet.payload = frame.payload;
-  packet.wire = static_cast<std::uint16_t>(frame.payload + packet_overhead_);
+  packet.wire = static_cast<std::uint16_t>(WireBytes(frame.payload));
   packet.kind = PacketKind::kData;
   packet.traffic_class = sender.traffic_class;
   packet.flags = static_cast<std::uint8_t>((frame.last ? Packet::kLast : 0) |

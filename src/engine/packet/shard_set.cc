@@ -33,6 +33,7 @@ ShardSet::ShardSet(Plant& plant, const Fabric& fabric, std::uint32_t threads)
   if (lookahead_ == Time()) {
     std::ranges::fill(parts_, std::uint16_t{0});
     count_ = 1;
+    lookahead_ = Time::Max();
   }
   for (std::size_t i = 0; i < plant.cables.size(); ++i) {
     const Link& link = fabric.link(LinkId(i));
