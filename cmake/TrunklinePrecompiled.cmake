@@ -1,5 +1,5 @@
-# Headers that most units include and nobody here changes, parsed once for all libraries and once
-# for all tests.
+# Headers that most units include, parsed once for all libraries and once for all tests: few of ours,
+# as a change to one compiles everything anew.
 #
 # What they would hide, a missing #include, scripts/check-includes finds.
 option(TRUNKLINE_WITH_PCH "Precompile the headers of the standard library, fmt and GoogleTest" ON)
@@ -36,6 +36,7 @@ function(trunkline_precompiled_headers kind linked)
   add_library(trunkline_precompiled_${kind} OBJECT ${unit})
   target_link_libraries(trunkline_precompiled_${kind} PRIVATE trunkline_options ${linked})
   target_precompile_headers(trunkline_precompiled_${kind} PRIVATE ${ARGN})
+  target_include_directories(trunkline_precompiled_${kind} PRIVATE ${PROJECT_SOURCE_DIR}/include)
   trunkline_kind_options(trunkline_precompiled_${kind} ${kind})
   # So that ccache knows the same headers again when they have been precompiled anew.
   target_compile_options(trunkline_precompiled_${kind} PRIVATE
@@ -56,9 +57,14 @@ function(trunkline_precompiled target kind)
 endfunction()
 
 if(TRUNKLINE_WITH_PCH)
-  set(headers <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <cmath> <cstdint> <expected>
-      <functional> <map> <memory> <numeric> <optional> <set> <span> <string> <string_view> <tuple>
-      <unordered_map> <utility> <variant> <vector>)
+  set(headers <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <atomic> <bit> <charconv> <chrono>
+      <cmath> <cstdint> <cstdio> <cstdlib> <deque> <expected> <filesystem> <fstream> <functional>
+      <limits> <map> <memory> <mutex> <numeric> <optional> <queue> <set> <shared_mutex> <span>
+      <sstream> <string> <string_view> <thread> <tuple> <unordered_map> <utility> <variant> <vector>)
+  # And what of ours nearly every unit reads.
+  foreach(header base/units base/diagnostics fabric/fabric)
+    list(APPEND headers ${PROJECT_SOURCE_DIR}/include/trunkline/${header}.h)
+  endforeach()
   trunkline_precompiled_headers(library fmt::fmt ${headers})
   if(TRUNKLINE_WITH_TESTS)
     trunkline_precompiled_headers(test "fmt::fmt;GTest::gmock" ${headers} <gmock/gmock.h>)
