@@ -39,8 +39,8 @@ TEST(Trunks, AreEvenWhereAllTheirCablesAreEquallyFast) {
   const DeviceId spine = builder.AddDevice({.kind = DeviceKind::kSwitch, .tier = 2});
   std::vector<LinkId> up;
   for (const std::int64_t gbps : {100, 50}) {
-    up.push_back(builder.AddCable(leaf, spine, Rate::GigabitsPerSecond(gbps), Time(),
-                                  LinkKind::kNetwork));
+    up.push_back(
+        builder.AddCable(leaf, spine, Rate::GigabitsPerSecond(gbps), Time(), LinkKind::kNetwork));
   }
   builder.AddTrunk(up);
   EXPECT_FALSE(TrunksAreEven(std::move(builder).Build()));
