@@ -4,9 +4,14 @@ include(TrunklinePrecompiled)
 # One folder of the causal chain: a static library trunkline_NAME from every .cc below this folder
 # that is not a test or a benchmark, and one test binary from every *_test.cc.
 #
-#   trunkline_module(fabric DEPENDS base [PRIVATE pugixml] [TEST_DEPENDS …])
+#   trunkline_module(fabric DEPENDS base [PRIVATE pugixml] [TEST_DEPENDS …] [PRECOMPILED scenario])
+#
+# PRECOMPILED is the layer whose precompiled headers it shares, "library" by default.
 function(trunkline_module name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE;TEST_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "DEPENDS;PRIVATE;TEST_DEPENDS" ${ARGN})
+  if(NOT ARG_PRECOMPILED)
+    set(ARG_PRECOMPILED library)
+  endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
@@ -20,7 +25,7 @@ function(trunkline_module name)
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(trunkline_${name} PRIVATE $<BUILD_INTERFACE:trunkline_options> ${ARG_PRIVATE})
-  trunkline_precompiled(trunkline_${name} library)
+  trunkline_precompiled(trunkline_${name} ${ARG_PRECOMPILED})
   foreach(dependency IN LISTS ARG_DEPENDS)
     target_link_libraries(trunkline_${name} PUBLIC trunkline_${dependency})
   endforeach()
@@ -32,7 +37,7 @@ function(trunkline_module name)
       PRIVATE trunkline_${name} trunkline_options ${ARG_PRIVATE} ${ARG_TEST_DEPENDS} GTest::gmock GTest::gtest_main)
     target_compile_definitions(trunkline_${name}_test
       PRIVATE TRUNKLINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    trunkline_precompiled(trunkline_${name}_test test)
+    trunkline_precompiled(trunkline_${name}_test ${ARG_PRECOMPILED}_test)
     gtest_discover_tests(trunkline_${name}_test PROPERTIES LABELS ${name} DISCOVERY_TIMEOUT 60)
   endif()
 endfunction()

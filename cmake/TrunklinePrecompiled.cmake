@@ -1,7 +1,9 @@
-# Headers that most units include, parsed once for all libraries and once for all tests: few of ours,
-# as a change to one compiles everything anew.
+# Headers that most units include, parsed once for all of a kind: the libraries below the engines, the
+# engines, what is above them, and the tests of each. The higher a header of ours, the fewer units a
+# change to it compiles anew.
 #
-# What they would hide, a missing #include, scripts/check-includes finds.
+# What they would hide, a missing #include, scripts/check-includes finds for foreign headers and
+# scripts/lint, which precompiles none, for ours.
 option(TRUNKLINE_WITH_PCH "Precompile the headers of the standard library, fmt and GoogleTest" ON)
 
 # For tests, after trunkline_options: without the costlier optimisations, since what they run long is
@@ -14,7 +16,7 @@ target_compile_options(trunkline_test_options INTERFACE
 # trunkline_kind_options(TARGET KIND): what else the units of a kind are compiled with, and so the
 # headers that they share. Libraries carry the counters that steer libFuzzer.
 function(trunkline_kind_options target kind)
-  if(kind STREQUAL "test")
+  if(kind MATCHES "test$")
     target_link_libraries(${target} PRIVATE trunkline_test_options)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     return()
@@ -36,14 +38,16 @@ function(trunkline_precompiled_headers kind linked)
   add_library(trunkline_precompiled_${kind} OBJECT ${unit})
   target_link_libraries(trunkline_precompiled_${kind} PRIVATE trunkline_options ${linked})
   target_precompile_headers(trunkline_precompiled_${kind} PRIVATE ${ARGN})
-  target_include_directories(trunkline_precompiled_${kind} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(trunkline_precompiled_${kind}
+    PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   trunkline_kind_options(trunkline_precompiled_${kind} ${kind})
   # So that ccache knows the same headers again when they have been precompiled anew.
   target_compile_options(trunkline_precompiled_${kind} PRIVATE
     $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
 endfunction()
 
-# trunkline_precompiled(TARGET KIND): compiles the target with the headers and options of its kind.
+# trunkline_precompiled(TARGET KIND): compiles the target with the headers and options of its kind,
+# which is a layer, "library" for those below the engines, followed by "_test" for a test.
 function(trunkline_precompiled target kind)
   trunkline_kind_options(${target} ${kind})
   if(TRUNKLINE_WITH_PCH)
@@ -57,16 +61,23 @@ function(trunkline_precompiled target kind)
 endfunction()
 
 if(TRUNKLINE_WITH_PCH)
-  set(headers <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <atomic> <bit> <charconv> <chrono>
+  set(standard <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <atomic> <bit> <charconv> <chrono>
       <cmath> <cstdint> <cstdio> <cstdlib> <deque> <expected> <filesystem> <fstream> <functional>
       <limits> <map> <memory> <mutex> <numeric> <optional> <queue> <set> <shared_mutex> <span>
       <sstream> <string> <string_view> <thread> <tuple> <unordered_map> <utility> <variant> <vector>)
-  # And what of ours nearly every unit reads.
-  foreach(header base/units base/diagnostics fabric/fabric)
-    list(APPEND headers ${PROJECT_SOURCE_DIR}/include/trunkline/${header}.h)
+  # And what of ours most units of these layers read, with what that includes.
+  set(library base/units base/diagnostics fabric/build fabric/route)
+  set(engine ${library} engine/engine engine/packet)
+  set(scenario ${engine} scenario/scenario scenario/result)
+  foreach(kind library engine scenario)
+    list(TRANSFORM ${kind} REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/include/trunkline/\\1.h")
+    if(kind STREQUAL "engine")
+      list(APPEND engine ${PROJECT_SOURCE_DIR}/src/engine/packet/plant.h)
+    endif()
+    trunkline_precompiled_headers(${kind} fmt::fmt ${standard} ${${kind}})
+    if(TRUNKLINE_WITH_TESTS)
+      trunkline_precompiled_headers(${kind}_test "fmt::fmt;GTest::gmock" ${standard} ${${kind}}
+        <gmock/gmock.h>)
+    endif()
   endforeach()
-  trunkline_precompiled_headers(library fmt::fmt ${headers})
-  if(TRUNKLINE_WITH_TESTS)
-    trunkline_precompiled_headers(test "fmt::fmt;GTest::gmock" ${headers} <gmock/gmock.h>)
-  endif()
 endif()
