@@ -132,7 +132,8 @@ int Training(const char* config) {
   const Router router(built->fabric, {});
   const TransportModel transport = DefaultTransport(TransportKind::kRocev2);
   const auto placement = PackedPlacement(built->fabric, 16'384);
-  const auto chosen = ChooseAll({router, transport, *placement, built->node}, *workload->graph);
+  Chooser chooser({router, transport, *placement, built->node});
+  const auto chosen = chooser.ChooseAll(*workload->graph);
   if (!chosen) return Fail(chosen.error());
   std::vector<CollectiveChoice> choices;
   for (const Chosen& one : *chosen) choices.push_back(one.choice);

@@ -18,7 +18,8 @@ class LeafClasses {
   explicit LeafClasses(const Router& router) : router_(router) {}
 
   std::uint32_t Of(DeviceId endpoint) {
-    Leaves leaves;
+    Leaves& leaves = asked_;
+    leaves.clear();
     const Fabric& fabric = router_.fabric();
     if (const auto nic = router_.nic(endpoint)) {
       for (LinkId link : fabric.out(*nic)) {
@@ -27,10 +28,11 @@ class LeafClasses {
       }
     }
     std::ranges::sort(leaves);
+    if (!leaves_.empty() && leaves == leaves_[latest_]) return latest_;
     const auto [known, fresh] =
         number_.try_emplace(leaves, static_cast<std::uint32_t>(leaves_.size()));
-    if (fresh) leaves_.push_back(std::move(leaves));
-    return known->second;
+    if (fresh) leaves_.push_back(leaves);
+    return latest_ = known->second;
   }
 
   [[nodiscard]] bool ShareSwitch(std::uint32_t a, std::uint32_t b) const {
@@ -42,6 +44,8 @@ class LeafClasses {
   const Router& router_;
   std::map<Leaves, std::uint32_t> number_;
   std::vector<Leaves> leaves_;
+  Leaves asked_;              // kept for its memory
+  std::uint32_t latest_ = 0;  // mostly that of the next endpoint, too
 };
 
 double Pairs(double n) { return n * (n - 1) / 2; }
@@ -63,8 +67,12 @@ Fragmentation MeasureFragmentation(const Router& router,
   const auto unit_of = [&](std::uint32_t node) {
     return node < unit_of_node.size() ? unit_of_node[node] : node;
   };
+  std::vector<std::uint64_t> endpoints_of(fabric.node_count());
+  for (DeviceId id : fabric.endpoints()) ++endpoints_of[fabric.device(id).node];
   std::map<std::uint32_t, std::uint64_t> sizes;
-  for (DeviceId id : fabric.endpoints()) ++sizes[unit_of(fabric.device(id).node)];
+  for (std::uint32_t node = 0; node < endpoints_of.size(); ++node) {
+    if (endpoints_of[node] > 0) sizes[unit_of(node)] += endpoints_of[node];
+  }
   std::vector<std::uint64_t> capacities;
   for (const auto& [unit, size] : sizes) capacities.push_back(size);
 

@@ -13,11 +13,19 @@ namespace trunkline {
 GroupLayout LayoutOf(const Fabric& fabric, const Placement& placement,
                      const std::vector<RankId>& members) {
   GroupLayout layout;
+  layout.node.reserve(members.size());
+  layout.local.reserve(members.size());
   std::map<std::uint32_t, std::uint32_t> dense;  // node of the fabric -> in order of appearance
+  std::uint32_t latest = Device::kNoNode;        // mostly that of the next member, too
   for (const RankId rank : members) {
     const Device& device = fabric.device(placement.endpoint(rank));
-    const auto next = static_cast<std::uint32_t>(dense.size());
-    layout.node.push_back(dense.emplace(device.node, next).first->second);
+    if (layout.node.empty() || device.node != latest) {
+      const auto next = static_cast<std::uint32_t>(dense.size());
+      layout.node.push_back(dense.try_emplace(device.node, next).first->second);
+    } else {
+      layout.node.push_back(layout.node.back());
+    }
+    latest = device.node;
     layout.local.push_back(device.local);
   }
   return layout;
@@ -63,7 +71,7 @@ Result<GroupNetwork> NetworkOf(const ChoiceInput& input, const GroupLayout& layo
     const std::uint32_t node = layout.node[i];
     ++ranks[node];
     const std::uint32_t neighbour = std::exchange(latest[node], i);
-    if (neighbour == kNobody || !seen.emplace(layout.local[neighbour], layout.local[i]).second) {
+    if (neighbour == kNobody || !seen.insert({layout.local[neighbour], layout.local[i]}).second) {
       continue;
     }
     if (auto added = AddInside(input, endpoint(neighbour), endpoint(i), network); !added) {
@@ -88,12 +96,29 @@ Result<GroupNetwork> NetworkOf(const ChoiceInput& input, const GroupLayout& layo
   return network;
 }
 
-Result<Chosen> Choose(const ChoiceInput& input, const CollectiveChoice& choice,
-                      const TunerLimits& limits, const std::vector<RankId>& members) {
-  const GroupLayout layout = LayoutOf(input.router.fabric(), input.placement, members);
-  const auto network = NetworkOf(input, layout, members);
-  if (!network) return std::unexpected(network.error());
-  auto candidates = RankCandidates(choice.spec, layout, *network, input.transport, limits);
+Result<Chooser::Group*> Chooser::GroupOf(const std::vector<RankId>& members) {
+  auto known = groups_.find(members);
+  if (known == groups_.end()) {
+    GroupLayout layout = LayoutOf(input_.router.fabric(), input_.placement, members);
+    const auto network = NetworkOf(input_, layout, members);
+    if (!network) return std::unexpected(network.error());
+    known = groups_.emplace(members, Group{std::move(layout), *network, {}}).first;
+  }
+  return &known->second;
+}
+
+Result<Chosen> Chooser::Choose(const CollectiveChoice& choice, const TunerLimits& limits,
+                               const std::vector<RankId>& members) {
+  const std::scoped_lock lock(mutex_);
+  const auto group = GroupOf(members);
+  if (!group) return std::unexpected(group.error());
+  std::vector<Answer>& answers = (*group)->answers;
+  const auto known = std::ranges::find_if(answers, [&](const Answer& answer) {
+    return answer.choice == choice && answer.limits == limits;
+  });
+  if (known != answers.end()) return known->chosen;
+  auto candidates =
+      RankCandidates(choice.spec, (*group)->layout, (*group)->network, input_.transport, limits);
   if (!candidates) return std::unexpected(candidates.error());
   const TunerCandidate& best = candidates->front();
   Chosen chosen{choice, {}};
@@ -101,10 +126,11 @@ Result<Chosen> Choose(const ChoiceInput& input, const CollectiveChoice& choice,
   chosen.choice.protocol = best.protocol;
   chosen.choice.spec.channels = best.channels;
   chosen.candidates = std::move(*candidates);
+  answers.push_back({choice, limits, chosen});
   return chosen;
 }
 
-Result<std::vector<Chosen>> ChooseAll(const ChoiceInput& input, const TaskGraph& graph) {
+Result<std::vector<Chosen>> Chooser::ChooseAll(const TaskGraph& graph) {
   std::vector<Chosen> all(graph.collectives().size());
   std::vector<char> done(all.size(), 0);
   std::vector<char> seen(graph.program_count(), 0);
@@ -118,8 +144,7 @@ Result<std::vector<Chosen>> ChooseAll(const ChoiceInput& input, const TaskGraph&
       const CollectiveChoice& open = graph.collectives()[task.collective];
       TunerLimits limits;
       if (open.algorithm != "auto") limits.algorithm = open.algorithm;
-      auto chosen =
-          Choose(input, open, limits, graph.members(graph.communicator(RankId{r}, task.role)));
+      auto chosen = Choose(open, limits, graph.members(graph.communicator(RankId{r}, task.role)));
       if (!chosen) return std::unexpected(chosen.error());
       all[task.collective] = std::move(*chosen);
     }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <vector>
 
 #include "trunkline/base/diagnostics.h"
@@ -36,14 +38,40 @@ struct Chosen {
   std::vector<TunerCandidate> candidates;
 };
 
-// `choice` with algorithm, protocol and channels for the group: what `limits` names is kept, the
-// rest is chosen by cost.
-[[nodiscard]] Result<Chosen> Choose(const ChoiceInput& input, const CollectiveChoice& choice,
-                                    const TunerLimits& limits, const std::vector<RankId>& members);
+// Chooses for the groups of a placement, side by side too, and keeps what it has learnt of each.
+class Chooser {
+ public:
+  // What `input` refers to outlives the chooser.
+  explicit Chooser(const ChoiceInput& input) : input_(input) {}
 
-// The choices of every collective of a graph, each for the first group that runs it; algorithms
-// that the graph names are kept.
-[[nodiscard]] Result<std::vector<Chosen>> ChooseAll(const ChoiceInput& input,
-                                                    const TaskGraph& graph);
+  [[nodiscard]] const Placement& placement() const { return input_.placement; }
+
+  // `choice` with algorithm, protocol and channels for the group: what `limits` names is kept, the
+  // rest is chosen by cost.
+  [[nodiscard]] Result<Chosen> Choose(const CollectiveChoice& choice, const TunerLimits& limits,
+                                      const std::vector<RankId>& members);
+
+  // The choices of every collective of a graph, each for the first group that runs it; algorithms
+  // that the graph names are kept.
+  [[nodiscard]] Result<std::vector<Chosen>> ChooseAll(const TaskGraph& graph);
+
+ private:
+  struct Answer {
+    CollectiveChoice choice;
+    TunerLimits limits;
+    Chosen chosen;
+  };
+  struct Group {
+    GroupLayout layout;
+    GroupNetwork network;
+    std::vector<Answer> answers;  // few: searched one by one
+  };
+
+  [[nodiscard]] Result<Group*> GroupOf(const std::vector<RankId>& members);
+
+  const ChoiceInput input_;
+  std::mutex mutex_;                             // guards what follows
+  std::map<std::vector<RankId>, Group> groups_;  // by members
+};
 
 }  // namespace trunkline

@@ -71,7 +71,7 @@ Diagnostics PlaceAt(const Origin& origin, Diagnostics problems) {
   return problems;
 }
 
-Result<Chosen> ChooseFor(const ChoiceInput& input, const CollectiveJob& job, Bytes size) {
+Result<Chosen> ChooseFor(Chooser& chooser, const CollectiveJob& job, Bytes size) {
   TunerLimits limits;
   if (job.algorithm != "auto") limits.algorithm = job.algorithm;
   limits.protocol = job.protocol;
@@ -83,7 +83,7 @@ Result<Chosen> ChooseFor(const ChoiceInput& input, const CollectiveJob& job, Byt
   wanted.spec.root = job.root;
   std::vector<RankId> members;
   for (std::uint32_t r = 0; r < job.ranks; ++r) members.push_back(RankId{r});
-  return Choose(input, wanted, limits, members);
+  return chooser.Choose(wanted, limits, members);
 }
 
 std::uint64_t SeedAt(const Placement& placement, const Fabric& fabric, std::uint64_t seed) {

@@ -32,8 +32,7 @@ struct PreparedStep {
 [[nodiscard]] Diagnostics PlaceAt(const Origin& origin, Diagnostics problems);
 
 // The collective at one size among all of the job's ranks, with what it leaves open chosen by cost.
-[[nodiscard]] Result<Chosen> ChooseFor(const ChoiceInput& input, const CollectiveJob& job,
-                                       Bytes size);
+[[nodiscard]] Result<Chosen> ChooseFor(Chooser& chooser, const CollectiveJob& job, Bytes size);
 
 // The seed of what traffic at such a place draws: that of the run where it has the first of the
 // fabric's endpoints, so that a workload draws the same alone as beside other jobs; else one of its

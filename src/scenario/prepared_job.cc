@@ -75,7 +75,7 @@ class Preparer {
       prepared_.fits_memory = prepared_.fits_memory && stage.total() <= step->memory;
     }
     prepared_.workload = std::move(training.graph);
-    const auto chosen = ChooseAll(Inputs(), *prepared_.workload);
+    const auto chosen = Chooser(Inputs()).ChooseAll(*prepared_.workload);
     if (!chosen) return std::unexpected(PlaceAt(job.algorithms_origin, chosen.error()));
     std::vector<CollectiveChoice> choices;
     for (const Chosen& one : *chosen) choices.push_back(one.choice);
@@ -84,7 +84,8 @@ class Preparer {
   }
 
   Result<void> Make(const CollectiveJob& job) {
-    const auto chosen = ChooseFor(Inputs(), job, job.sizes.front());
+    Chooser chooser(Inputs());
+    const auto chosen = ChooseFor(chooser, job, job.sizes.front());
     if (!chosen) return std::unexpected(PlaceAt(job.algorithm_origin, chosen.error()));
     std::vector<DeviceId> endpoints;
     for (std::uint32_t r = 0; r < job.ranks; ++r) {

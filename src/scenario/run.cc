@@ -5,6 +5,7 @@
 #include <chrono>
 #include <ctime>
 
+#include "engine/analytic/analytic_time.h"
 #include "fabric/trunks.h"
 #include "scenario/choose.h"
 #include "scenario/deadlock_check.h"
@@ -58,6 +59,14 @@ class Run {
     return std::move(result_);
   }
 
+  // Of the result's fabric, in closed form.
+  [[nodiscard]] FabricCosts& costs() {
+    if (!costs_) {
+      costs_ = std::make_unique<FabricCosts>(*router_, scenario_.cluster.transport);
+    }
+    return *costs_;
+  }
+
  private:
   void Prepare() {
     const ClusterSpec& cluster = scenario_.cluster;
@@ -82,7 +91,7 @@ class Run {
     routing.seed = scenario_.seed;
     routing.payload_bytes = cluster.transport.mtu.count();
     routing.wire_bytes = (cluster.transport.mtu + cluster.transport.packet_overhead).count();
-    result_.router = std::make_shared<const Router>(*result_.fabric, routing);
+    result_.router = router_ = std::make_shared<const Router>(*result_.fabric, routing);
     CheckDeadlock(scenario_, result_);
     const bool divided =
         scenario_.jobs.empty() && std::holds_alternative<TrafficInput>(scenario_.workload);
@@ -161,11 +170,11 @@ class Run {
 
   Result<void> Simulate(const TaskGraph& graph) {
     const EngineOptions options = EngineOptionsFor(scenario_, options_, graph);
-    const EngineInput input{*result_.router, result_.transport, graph, result_.placement};
+    const EngineInput input{*router_, scenario_.cluster.transport, graph, result_.placement};
     if (scenario_.engine == EngineKind::kPacket) return SimulatePackets(input, options);
     if (scenario_.window) return SimulateWindow(input, options);
     auto timeline = scenario_.engine == EngineKind::kFlow ? RunFlow(input, options)
-                                                          : RunAnalytic(input, options);
+                                                          : RunAnalytic(input, options, costs());
     if (!timeline) return std::unexpected(timeline.error());
     SummariseTimeline(std::move(*timeline), options_.all_links, result_);
     return {};
@@ -263,7 +272,7 @@ class Run {
     result_.warnings.insert(result_.warnings.end(), training.warnings.begin(),
                             training.warnings.end());
     if (auto placed = Place(training.graph->ranks()); !placed) return placed;
-    const auto chosen = ChooseAll(Inputs(), *training.graph);
+    const auto chosen = Chooser(Inputs()).ChooseAll(*training.graph);
     if (!chosen) return std::unexpected(PlaceAt(job.algorithms_origin, chosen.error()));
     std::vector<CollectiveChoice> choices;
     for (const Chosen& one : *chosen) choices.push_back(one.choice);
@@ -281,8 +290,9 @@ class Run {
     for (std::uint32_t r = 0; r < job.ranks; ++r) {
       endpoints.push_back(result_.placement.endpoint(RankId{r}));
     }
+    Chooser chooser(Inputs());
     for (const Bytes size : job.sizes) {
-      const auto chosen = ChooseFor(Inputs(), job, size);
+      const auto chosen = ChooseFor(chooser, job, size);
       if (!chosen) return std::unexpected(PlaceAt(job.algorithm_origin, chosen.error()));
       WarnOfClosedForm(*chosen);
       const auto bound = LowerBound(*result_.router, result_.transport, chosen->choice, endpoints);
@@ -302,6 +312,8 @@ class Run {
   const Scenario& scenario_;
   const RunOptions& options_;
   RunResult result_;
+  std::shared_ptr<const Router> router_;  // also the result's
+  std::unique_ptr<FabricCosts> costs_;
   bool warned_of_closed_form_ = false;
 };
 
@@ -328,9 +340,10 @@ void Place(const Scenario& scenario, Diagnostic& problem) {
 }
 
 Result<RunResult> RunOnce(const Scenario& scenario, const RunOptions& options) {
-  auto result = Run(scenario, options).Execute();
+  Run run(scenario, options);
+  auto result = run.Execute();
   if (result && options.try_changes && result->iteration) {
-    TryChanges(scenario, options.stop, *result);
+    TryChanges(scenario, options.stop, run.costs(), *result);
   }
   for (Diagnostic& problem : result ? result->warnings : result.error()) Place(scenario, problem);
   return result;

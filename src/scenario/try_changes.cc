@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/side_by_side.h"
 #include "engine/analytic/analytic_time.h"
-#include "engine/cuts.h"
 #include "scenario/choose.h"
 #include "scenario/prepare.h"
 #include "scenario/resolved_graph.h"
@@ -96,50 +96,45 @@ bool Accepted(const ModelConfig& model, const TrainingPlan& plan) {
   });
 }
 
-// Steps on the run's fabric, as the analytic engine takes them.
+// Steps on the run's fabric, as the analytic engine takes them; side by side too.
 class Trials {
  public:
-  Trials(const Scenario& scenario, const StopToken* stop, const RunResult& result)
-      : scenario_(scenario), result_(result), cuts_(*result.router) {
+  Trials(const Scenario& scenario, const StopToken* stop, FabricCosts& costs,
+         const RunResult& result)
+      : scenario_(scenario), result_(result), costs_(costs) {
     options_.seed = scenario.seed;
     options_.stop = stop;
   }
 
-  // Nothing for a plan that is refused, exceeds the memory or does not run.
-  [[nodiscard]] std::optional<TriedChange> Try(std::string key, const TrainingPlan& plan,
-                                               const Placement& placement) const {
-    const TrainingJob job{result_.training->model, plan};
-    if (!Accepted(job.model, plan)) return std::nullopt;
-    const Bytes memory = FullestGpu(job);
-    if (memory > result_.memory_capacity) return std::nullopt;
-    const auto time = TimeOf(job, placement);
-    if (!time) return std::nullopt;
-    return TriedChange{std::move(key), *time, memory};
+  [[nodiscard]] ChoiceInput At(const Placement& placement) const {
+    return {*result_.router, scenario_.cluster.transport, placement,
+            scenario_.cluster.fabric->node};
   }
 
-  [[nodiscard]] std::optional<Time> TimeOf(const TrainingJob& job,
-                                           const Placement& placement) const {
-    const auto step = PrepareStep(scenario_.cluster, job);
+  // Nothing for a plan that is refused, exceeds the memory or does not run.
+  [[nodiscard]] std::optional<TriedChange> Try(const Change& change, Chooser& chooser) const {
+    const TrainingJob job{result_.training->model, change.plan};
+    if (!Accepted(job.model, job.plan)) return std::nullopt;
+    const Bytes memory = FullestGpu(job);
+    if (memory > result_.memory_capacity) return std::nullopt;
+    const auto time = TimeOf(job.plan, chooser);
+    if (!time) return std::nullopt;
+    return TriedChange{change.key, *time, memory};
+  }
+
+  [[nodiscard]] std::optional<Time> TimeOf(const TrainingPlan& plan, Chooser& chooser) const {
+    const auto step = PrepareStep(scenario_.cluster, {result_.training->model, plan});
     if (!step) return std::nullopt;
     const TaskGraph& steps = *step->training.graph;
-    const ChoiceInput inputs{*result_.router, result_.transport, placement,
-                             scenario_.cluster.fabric->node};
-    const auto chosen = ChooseAll(inputs, steps);
+    const auto chosen = chooser.ChooseAll(steps);
     if (!chosen) return std::nullopt;
     std::vector<CollectiveChoice> choices;
     for (const Chosen& one : *chosen) choices.push_back(one.choice);
     const ResolvedGraph graph(steps, std::move(choices));
     const auto time =
-        AnalyticTime({*result_.router, result_.transport, graph, placement}, options_, cuts_);
+        AnalyticTime({*result_.router, scenario_.cluster.transport, graph, chooser.placement()},
+                     options_, costs_);
     return time ? *time : std::nullopt;
-  }
-
-  // The run itself, which need not fit.
-  [[nodiscard]] std::optional<TriedChange> AsItIs() const {
-    const TrainingJob job{result_.training->model, result_.training->plan};
-    const auto time = result_.engine == "analytic" ? result_.time : TimeOf(job, result_.placement);
-    if (!time) return std::nullopt;
-    return TriedChange{"", *time, result_.memory_per_gpu};
   }
 
  private:
@@ -153,38 +148,57 @@ class Trials {
 
   const Scenario& scenario_;
   const RunResult& result_;
-  const FabricCuts cuts_;
+  FabricCosts& costs_;
   EngineOptions options_;
 };
 
-}  // namespace
-
-void TryChanges(const Scenario& scenario, const StopToken* stop, RunResult& result) {
-  const TrainingWorkload& training = *result.training;
-  const Trials trials(scenario, stop, result);
-  auto as_is = trials.AsItIs();
-  if (!as_is) return;
-  result.tried = {*std::move(as_is)};
-  if (!result.iteration->serial) {
-    TrainingPlan plan = training.plan;
-    plan.overlap_tp = plan.overlap_grad_reduce = plan.overlap_param_gather = plan.overlap_p2p =
-        false;
-    const auto serial = trials.TimeOf({training.model, plan}, result.placement);
-    if (serial && *serial >= result.time) result.iteration->serial = *serial;
-  }
-  for (Change& change : ChangesOf(training)) {
-    auto tried = trials.Try(std::move(change.key), change.plan, result.placement);
-    if (tried) result.tried.push_back(*std::move(tried));
-  }
-  // A list also says which endpoints are to be left alone.
+// A list also says which endpoints are to be left alone.
+std::optional<Placement> Packed(const RunResult& result) {
   if (result.placement_kind == PlacementKind::kPacked ||
       result.placement_kind == PlacementKind::kListed) {
-    return;
+    return std::nullopt;
   }
-  const auto packed = PackedPlacement(*result.fabric, result.placement.rank_count());
-  if (!packed) return;
-  auto tried = trials.Try("cluster.placement: packed", training.plan, *packed);
-  if (tried) result.tried.push_back(*std::move(tried));
+  auto packed = PackedPlacement(*result.fabric, result.placement.rank_count());
+  if (!packed) return std::nullopt;
+  return *std::move(packed);
+}
+
+TrainingPlan WithoutOverlap(TrainingPlan plan) {
+  plan.overlap_tp = plan.overlap_grad_reduce = plan.overlap_param_gather = plan.overlap_p2p = false;
+  return plan;
+}
+
+}  // namespace
+
+void TryChanges(const Scenario& scenario, const StopToken* stop, FabricCosts& costs,
+                RunResult& result) {
+  const TrainingPlan& plan = result.training->plan;
+  const Trials trials(scenario, stop, costs, result);
+  Chooser chooser(trials.At(result.placement));
+  // The run itself, which need not fit.
+  const std::optional<Time> as_is =
+      result.engine == "analytic" ? result.time : trials.TimeOf(plan, chooser);
+  if (!as_is) return;
+
+  const std::vector<Change> changes = ChangesOf(*result.training);
+  const std::optional<Placement> packed = Packed(result);
+  std::vector<std::optional<TriedChange>> tried(changes.size() + 1);  // packed last
+  std::optional<Time> serial;
+  SideBySide(tried.size() + 1, [&](std::size_t i) {
+    if (i < changes.size()) {
+      tried[i] = trials.Try(changes[i], chooser);
+    } else if (i > changes.size()) {
+      if (!result.iteration->serial) serial = trials.TimeOf(WithoutOverlap(plan), chooser);
+    } else if (packed) {
+      Chooser elsewhere(trials.At(*packed));
+      tried[i] = trials.Try({"cluster.placement: packed", plan}, elsewhere);
+    }
+  });
+  if (serial && *serial >= result.time) result.iteration->serial = *serial;
+  result.tried = {TriedChange{"", *as_is, result.memory_per_gpu}};
+  for (std::optional<TriedChange>& change : tried) {
+    if (change) result.tried.push_back(*std::move(change));
+  }
 }
 
 }  // namespace trunkline

@@ -41,8 +41,7 @@ RankGrid::RankGrid(const TrainingPlan& plan, bool tied)
 
 RankGrid::Place RankGrid::place(RankId rank) const {
   const auto number = static_cast<std::uint32_t>(Index(rank));
-  return {number / stride_[0] % tensor_, number / stride_[1] % data_,
-          number / stride_[2] % stages_};
+  return {number / stride_[0] % tensor_, number / stride_[1] % data_, stage(rank)};
 }
 
 RankId RankGrid::rank(const Place& place) const {
@@ -103,6 +102,10 @@ std::vector<RankId> RankGrid::members(CommunicatorId communicator) const {
   std::size_t role = 0;
   while (id >= first_[role + 1]) ++role;
   std::vector<RankId> result(size_[role]);
+  if (static_cast<GroupRole>(role) == GroupRole::kWorld) {
+    for (std::uint32_t i = 0; i < size_[role]; ++i) result[i] = RankId{i};
+    return result;
+  }
   for (std::uint32_t i = 0; i < size_[role]; ++i) {
     result[i] = rank(Member(static_cast<GroupRole>(role), id - first_[role], i));
   }

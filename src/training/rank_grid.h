@@ -37,6 +37,9 @@ class RankGrid {
   [[nodiscard]] std::uint32_t ranks() const { return tensor_ * data_ * stages_; }
   [[nodiscard]] std::uint32_t stages() const { return stages_; }
   [[nodiscard]] Place place(RankId rank) const;
+  [[nodiscard]] std::uint32_t stage(RankId rank) const {
+    return static_cast<std::uint32_t>(Index(rank)) / stride_[2] % stages_;
+  }
   [[nodiscard]] RankId rank(const Place& place) const;
 
   // Members of a group of that role; 1: the role is not used.

@@ -24,9 +24,7 @@ class TrainingGraph : public TaskGraph {
 
   [[nodiscard]] std::uint32_t ranks() const override { return grid_.ranks(); }
   [[nodiscard]] std::uint32_t program_count() const override { return grid_.stages(); }
-  [[nodiscard]] std::uint32_t program_of(RankId rank) const override {
-    return grid_.place(rank).stage;
-  }
+  [[nodiscard]] std::uint32_t program_of(RankId rank) const override { return grid_.stage(rank); }
   [[nodiscard]] const Program& program(std::uint32_t index) const override {
     return programs_[index];
   }

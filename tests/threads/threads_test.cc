@@ -1,15 +1,20 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "base/side_by_side.h"
+#include "engine/analytic/analytic_time.h"
 #include "engine/packet/test_runs.h"
 #include "engine/test_fabrics.h"
 #include "engine/test_graphs.h"
 #include "trunkline/collective/algorithm.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/fabric/placement.h"
+#include "trunkline/transport/transport.h"
+#include "trunkline/workload/task_graph.h"
 
 namespace trunkline {
 namespace {
@@ -222,6 +227,33 @@ TEST(Threads, ChangeNoByteOfTheResultOfATaskGraph) {
     ASSERT_EQ(Simulate(run, 3), alone) << run.description;
   }
   EXPECT_GT(finished, kRuns / 2);
+}
+
+// Steps that share what their groups cost, tried side by side, take what each takes alone.
+TEST(Threads, TryStepsOnSharedCosts) {
+  const Fabric fabric = ServerFabric{.nodes_per_rack = 4, .gpus = 8}.Build();
+  const Router router(fabric, {});
+  const TransportModel transport = DefaultTransport(TransportKind::kInfiniband);
+  const auto placement = PackedPlacement(fabric, 32);
+  std::vector<std::unique_ptr<TaskGraph>> steps;
+  for (int i = 0; i < 24; ++i) {
+    CollectiveChoice choice;
+    choice.algorithm = i % 2 == 0 ? "ring" : "double_binary_tree";
+    choice.spec.bytes = Bytes(std::int64_t{1} << (10 + i / 4));
+    steps.push_back(SingleCollective(choice, i % 3 == 0 ? 16 : 32));
+  }
+  const auto time = [&](std::size_t i, FabricCosts& costs) {
+    const auto end = AnalyticTime({router, transport, *steps[i], *placement}, {}, costs);
+    return end && *end ? **end : Time();
+  };
+  FabricCosts shared(router, transport);
+  std::vector<Time> together(steps.size());
+  SideBySide(steps.size(), [&](std::size_t i) { together[i] = time(i, shared); });
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    FabricCosts own(router, transport);
+    EXPECT_GT(together[i], Time()) << i;
+    EXPECT_EQ(together[i], time(i, own)) << i;
+  }
 }
 
 }  // namespace

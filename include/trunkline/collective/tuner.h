@@ -38,6 +38,7 @@ struct TunerLimits {
   std::optional<std::string> algorithm{};
   std::optional<Protocol> protocol{};
   std::optional<std::uint32_t> channels{};
+  bool operator==(const TunerLimits&) const = default;
 };
 
 struct TunerCandidate {

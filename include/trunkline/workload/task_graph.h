@@ -60,6 +60,7 @@ struct CollectiveChoice {
   CollectiveSpec spec;
   std::string algorithm;
   Protocol protocol = Protocol::kSimple;
+  bool operator==(const CollectiveChoice&) const = default;
 };
 
 // What a label is for: where its time is counted and how it is coloured.

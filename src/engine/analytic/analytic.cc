@@ -97,7 +97,7 @@ Result<void> AddCollectives(const StepRun::Rank& critical, std::span<const TaskT
     const auto bound = costs.Bound(group, summary.collective);
     if (!bound) return std::unexpected(bound.error());
     summary.bound = *bound;
-    summary.group_size = static_cast<std::uint32_t>(costs.members(group).size());
+    summary.group_size = costs.size(group);
   }
   return {};
 }
@@ -131,9 +131,9 @@ Result<void> Check(const EngineInput& input, const EngineOptions& options) {
 }  // namespace
 
 Result<std::optional<Time>> AnalyticTime(const EngineInput& input, const EngineOptions& options,
-                                         const FabricCuts& cuts) {
+                                         FabricCosts& fabric) {
   if (auto checked = Check(input, options); !checked) return std::unexpected(checked.error());
-  StepCosts costs(input, cuts);
+  StepCosts costs(input, fabric);
   StepRun run(input, options, costs, Representatives(input.graph));
   const auto status = run.Run();
   if (!status) return std::unexpected(status.error());
@@ -142,9 +142,14 @@ Result<std::optional<Time>> AnalyticTime(const EngineInput& input, const EngineO
 }
 
 Result<Timeline> RunAnalytic(const EngineInput& input, const EngineOptions& options) {
+  FabricCosts fabric(input.router, input.transport);
+  return RunAnalytic(input, options, fabric);
+}
+
+Result<Timeline> RunAnalytic(const EngineInput& input, const EngineOptions& options,
+                             FabricCosts& fabric) {
   if (auto checked = Check(input, options); !checked) return std::unexpected(checked.error());
-  const FabricCuts cuts(input.router);
-  StepCosts costs(input, cuts);
+  StepCosts costs(input, fabric);
   StepRun run(input, options, costs, Representatives(input.graph));
   const auto status = run.Run();
   if (!status) return std::unexpected(status.error());

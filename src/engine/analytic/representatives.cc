@@ -1,6 +1,7 @@
 #include "engine/analytic/representatives.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -10,10 +11,13 @@ namespace {
 // Grows the set until nothing that its members need is missing.
 class Closure {
  public:
-  explicit Closure(const TaskGraph& graph) : graph_(graph) {}
+  explicit Closure(const TaskGraph& graph) : graph_(graph), is_in_(graph.ranks()) {}
 
   void Add(RankId rank) {
-    if (ranks_.insert(rank).second) pending_.push_back(rank);
+    if (IsIn(rank)) return;
+    is_in_[Index(rank)] = 1;
+    ranks_.push_back(rank);
+    pending_.push_back(rank);
   }
 
   [[nodiscard]] std::vector<RankId> Take() {
@@ -22,18 +26,13 @@ class Closure {
       pending_.pop_back();
       AddPartners(rank);
     }
-    return {ranks_.begin(), ranks_.end()};
+    std::ranges::sort(ranks_);
+    return std::move(ranks_);
   }
 
  private:
   void AddPartners(RankId rank) {
-    std::set<std::pair<bool, std::uint32_t>> roles;  // (is a communicator, role)
-    for (const Task& task : graph_.program(graph_.program_of(rank)).tasks) {
-      if (task.kind != TaskKind::kCompute) {
-        roles.emplace(task.kind == TaskKind::kCollective, task.role);
-      }
-    }
-    for (const auto& [is_communicator, role] : roles) {
+    for (const auto& [is_communicator, role] : RolesOf(graph_.program_of(rank))) {
       if (is_communicator) {
         AddCommunicator(graph_.communicator(rank, role));
       } else {
@@ -42,20 +41,36 @@ class Closure {
     }
   }
 
+  [[nodiscard]] bool IsIn(RankId rank) const { return is_in_[Index(rank)] != 0; }
+
+  using Roles = std::set<std::pair<bool, std::uint32_t>>;  // (is a communicator, role)
+
+  const Roles& RolesOf(std::uint32_t program) {
+    const auto [known, added] = roles_.try_emplace(program);
+    if (!added) return known->second;
+    for (const Task& task : graph_.program(program).tasks) {
+      if (task.kind == TaskKind::kCompute) continue;
+      known->second.insert({task.kind == TaskKind::kCollective, task.role});
+    }
+    return known->second;
+  }
+
   void AddCommunicator(CommunicatorId id) {
     if (!communicators_.insert(id).second) return;
     const std::vector<RankId> members = graph_.members(id);
-    std::set<std::uint32_t> programs;
+    std::vector<char> present(graph_.program_count());
     for (const RankId member : members) {
-      if (ranks_.contains(member)) programs.insert(graph_.program_of(member));
+      if (IsIn(member)) present[graph_.program_of(member)] = 1;
     }
     for (const RankId member : members) {
-      if (programs.insert(graph_.program_of(member)).second) Add(member);
+      if (std::exchange(present[graph_.program_of(member)], 1) == 0) Add(member);
     }
   }
 
   const TaskGraph& graph_;
-  std::set<RankId> ranks_;
+  std::map<std::uint32_t, Roles> roles_;  // by program
+  std::vector<char> is_in_;               // by rank
+  std::vector<RankId> ranks_;
   std::set<CommunicatorId> communicators_;
   std::vector<RankId> pending_;
 };

@@ -14,6 +14,13 @@ Result<Time> Later(Time time, Time delay) {
                "look for a rate or a size that is off by orders of magnitude");
 }
 
+// The element at an index up to which the table grows.
+template <typename T>
+T& At(std::vector<T>& table, std::uint32_t index) {
+  if (index >= table.size()) table.resize(index + 1U);
+  return table[index];
+}
+
 }  // namespace
 
 StepRun::Shape::Shape(const Program& program) : order(program), ordinal(program.tasks.size(), 0) {
@@ -30,6 +37,7 @@ StepRun::StepRun(const EngineInput& input, const EngineOptions& options, StepCos
                  const std::vector<RankId>& ranks)
     : input_(input), options_(options), costs_(costs) {
   std::map<std::uint32_t, std::uint32_t> shape_of_program;
+  shapes_.reserve(std::min<std::size_t>(ranks.size(), input.graph.program_count()));
   for (const RankId id : ranks) {
     const std::uint32_t program = input.graph.program_of(id);
     const auto [shape, added] =
@@ -74,6 +82,7 @@ Result<void> StepRun::Prepare() {
       if (shape.ordinal[i] > 0) continue;  // the role is known
       Result<void> done;
       if (tasks[i].kind == TaskKind::kSend) done = OpenChannel(rank, tasks[i].role);
+      if (tasks[i].kind == TaskKind::kReceive) AwaitChannel(rank, tasks[i].role);
       if (tasks[i].kind == TaskKind::kCollective) done = JoinGroup(rank, tasks[i].role);
       if (!done) return done;
     }
@@ -81,24 +90,36 @@ Result<void> StepRun::Prepare() {
   return {};
 }
 
+std::uint32_t StepRun::ChannelOf(RankId source, std::uint32_t role) {
+  const auto next = static_cast<std::uint32_t>(channels_.size());
+  const auto [known, added] = channel_of_.try_emplace({source, role}, next);
+  if (added) channels_.emplace_back();
+  return known->second;
+}
+
 Result<void> StepRun::OpenChannel(std::uint32_t rank, std::uint32_t role) {
   const RankId source = ranks_[rank].id;
   const RankId destination = input_.graph.peer(source, role);
   auto cost = costs_.Peer(source, destination);
   if (!cost) return std::unexpected(cost.error());
-  Channel& channel = channels_[{source, role}];
-  channel.cost = *cost;
-  channel.receiver = index_of_.at(destination);
+  const std::uint32_t index = ChannelOf(source, role);
+  channels_[index].cost = *cost;
+  channels_[index].receiver = index_of_.at(destination);
+  At(states_[rank].sends, role) = index;
   return {};
+}
+
+void StepRun::AwaitChannel(std::uint32_t rank, std::uint32_t role) {
+  const RankId receiver = ranks_[rank].id;
+  At(states_[rank].receives, role) =
+      ChannelOf(input_.graph.peer(receiver, role), input_.graph.sender_role(receiver, role));
 }
 
 Result<void> StepRun::JoinGroup(std::uint32_t rank, std::uint32_t role) {
   const auto group = costs_.Group(input_.graph.communicator(ranks_[rank].id, role));
   if (!group) return std::unexpected(group.error());
-  std::vector<std::uint32_t>& groups = ranks_[rank].groups;
-  if (role >= groups.size()) groups.resize(role + 1);
-  groups[role] = *group;
-  std::vector<std::uint32_t>& present = meetings_[*group].ranks;
+  At(ranks_[rank].groups, role) = *group;
+  std::vector<std::uint32_t>& present = At(meetings_, *group).ranks;
   if (std::ranges::find(present, rank) == present.end()) present.push_back(rank);
   return {};
 }
@@ -170,7 +191,7 @@ Result<StepRun::Progress> StepRun::RunTask(std::uint32_t rank, std::uint32_t tas
 
 Result<StepRun::Progress> StepRun::Send(std::uint32_t rank, std::uint32_t task, Time ready) {
   const Task& what = ranks_[rank].program->tasks[task];
-  Channel& channel = channels_.at({ranks_[rank].id, what.role});
+  Channel& channel = channels_[states_[rank].sends[what.role]];
   const auto end = Later(ready, channel.cost.Busy(what.bytes));
   if (!end) return std::unexpected(end.error());
   const auto arrival = Later(*end, channel.cost.latency);
@@ -181,15 +202,10 @@ Result<StepRun::Progress> StepRun::Send(std::uint32_t rank, std::uint32_t task, 
   return Progress::kDone;
 }
 
-StepRun::Channel& StepRun::ReceiveChannel(std::uint32_t rank, std::uint32_t role) {
-  const RankId receiver = ranks_[rank].id;
-  const RankId source = input_.graph.peer(receiver, role);
-  return channels_[{source, input_.graph.sender_role(receiver, role)}];
-}
-
 StepRun::Progress StepRun::Receive(std::uint32_t rank, std::uint32_t task, Time ready) {
-  const std::uint32_t ordinal = shapes_[states_[rank].shape].ordinal[task];
-  const Channel& channel = ReceiveChannel(rank, ranks_[rank].program->tasks[task].role);
+  const State& state = states_[rank];
+  const std::uint32_t ordinal = shapes_[state.shape].ordinal[task];
+  const Channel& channel = channels_[state.receives[ranks_[rank].program->tasks[task].role]];
   if (ordinal >= channel.messages.size()) return Progress::kBlocked;
   const Message& message = channel.messages[ordinal];
   ranks_[rank].times[task] = {
@@ -201,7 +217,7 @@ Result<StepRun::Progress> StepRun::Meet(std::uint32_t rank, std::uint32_t task, 
                                         std::uint8_t stream) {
   const Task& what = ranks_[rank].program->tasks[task];
   const std::uint32_t group = ranks_[rank].groups[what.role];
-  Meetings& meetings = meetings_.at(group);
+  Meetings& meetings = meetings_[group];
   const std::uint32_t ordinal = shapes_[states_[rank].shape].ordinal[task];
   if (ordinal >= meetings.executions.size()) meetings.executions.resize(ordinal + 1);
   Meeting& meeting = meetings.executions[ordinal];
@@ -256,7 +272,7 @@ std::string StepRun::WaitsFor(std::uint32_t rank, std::uint32_t task) const {
   if (what.kind == TaskKind::kReceive) {
     return fmt::format("a message from rank {}", Index(input_.graph.peer(self.id, what.role)));
   }
-  const Meetings& meetings = meetings_.at(self.groups[what.role]);
+  const Meetings& meetings = meetings_[self.groups[what.role]];
   return fmt::format("{} of {} members of its communicator",
                      meetings.ranks.size() -
                          meetings.executions[shapes_[states_[rank].shape].ordinal[task]].arrived,

@@ -53,7 +53,7 @@ class StepRun {
     Time arrival;
   };
   struct Channel {  // messages of one (source, role), in order
-    StepCosts::Message cost;
+    FabricCosts::Message cost;
     std::uint32_t receiver = 0;  // index into ranks_
     std::vector<Message> messages;
   };
@@ -68,14 +68,19 @@ class StepRun {
   };
   struct State {  // of a rank
     std::uint32_t shape = 0;
-    std::vector<std::size_t> cursor;  // by stream
-    std::vector<bool> entered;        // by stream: its next task has come to its meeting
+    std::vector<std::size_t> cursor;      // by stream
+    std::vector<char> entered;            // by stream: its next task has come to its meeting
+    std::vector<std::uint32_t> sends;     // by peer role: index into channels_
+    std::vector<std::uint32_t> receives;  // by peer role: index into channels_
     bool queued = false;
   };
   enum class Progress : std::uint8_t { kBlocked, kDone };
 
   [[nodiscard]] Result<void> Prepare();
+  // The channel of (source, its peer role), made when it is first asked for.
+  [[nodiscard]] std::uint32_t ChannelOf(RankId source, std::uint32_t role);
   [[nodiscard]] Result<void> OpenChannel(std::uint32_t rank, std::uint32_t role);
+  void AwaitChannel(std::uint32_t rank, std::uint32_t role);
   [[nodiscard]] Result<void> JoinGroup(std::uint32_t rank, std::uint32_t role);
   void Wake(std::uint32_t rank);
   [[nodiscard]] Result<void> RunRank(std::uint32_t rank);
@@ -86,7 +91,6 @@ class StepRun {
   [[nodiscard]] Progress Receive(std::uint32_t rank, std::uint32_t task, Time ready);
   [[nodiscard]] Result<Progress> Meet(std::uint32_t rank, std::uint32_t task, Time ready,
                                       std::uint8_t stream);
-  [[nodiscard]] Channel& ReceiveChannel(std::uint32_t rank, std::uint32_t role);
   [[nodiscard]] std::string WaitsFor(std::uint32_t rank, std::uint32_t task) const;
 
   const EngineInput input_;
@@ -96,8 +100,9 @@ class StepRun {
   std::vector<State> states_;
   std::vector<Shape> shapes_;
   std::map<RankId, std::uint32_t> index_of_;
-  std::map<std::pair<RankId, std::uint32_t>, Channel> channels_;  // by (source, its peer role)
-  std::map<std::uint32_t, Meetings> meetings_;                    // by group
+  std::map<std::pair<RankId, std::uint32_t>, std::uint32_t> channel_of_;
+  std::vector<Channel> channels_;
+  std::vector<Meetings> meetings_;  // by group
   std::deque<std::uint32_t> queue_;
   std::uint64_t tasks_run_ = 0;
 };

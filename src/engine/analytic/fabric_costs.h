@@ -1,0 +1,67 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "engine/analytic/group_model.h"
+#include "engine/cuts.h"
+#include "engine/saturating_time.h"
+#include "trunkline/workload/task_graph.h"
+
+namespace trunkline {
+
+// What groups and pairs of endpoints cost on one fabric in closed form, found on demand and kept,
+// so that all steps that are tried share it, side by side too. The router and the transport outlive
+// it.
+class FabricCosts {
+ public:
+  FabricCosts(const Router& router, const TransportModel& transport)
+      : router_(router), transport_(transport), cuts_(router) {}
+
+  // Endpoints that communicate side by side. The reference stays valid.
+  [[nodiscard]] const CutLoad& LoadOf(std::vector<DeviceId> endpoints);
+
+  // A group and what has been asked of it; its own affair but for TimeOf.
+  struct Group {
+    GroupModel model;
+    std::vector<std::pair<CollectiveChoice, Time>> times;  // few: searched one by one
+  };
+  // `load`: of LoadOf. The pointer stays valid.
+  [[nodiscard]] Result<Group*> GroupOf(std::vector<DeviceId> members, const CutLoad& load);
+  // The time of a collective whose members start together.
+  [[nodiscard]] Result<Time> TimeOf(Group& group, const CollectiveChoice& choice);
+  // Its lower bound, with the fabric to itself.
+  [[nodiscard]] Result<Time> BoundOf(const std::vector<DeviceId>& members,
+                                     const CollectiveChoice& choice) const;
+
+  // A message: how long it keeps the sender busy, and how long it then flies.
+  struct Message {
+    double per_byte = 0;
+    Time overhead;
+    Time latency;
+    [[nodiscard]] Time Busy(Bytes bytes) const {
+      return std::min(Time::Horizon(),
+                      overhead + SaturatingTime(per_byte * static_cast<double>(bytes.count())));
+    }
+  };
+  // From one of the endpoints of `senders` to one of `receivers`, both of LoadOf.
+  [[nodiscard]] Result<Message> MessageOf(DeviceId from, const CutLoad& senders, DeviceId to,
+                                          const CutLoad& receivers);
+
+ private:
+  using Pair = std::tuple<DeviceId, const CutLoad*, DeviceId, const CutLoad*>;
+
+  const Router& router_;
+  const TransportModel& transport_;
+  const FabricCuts cuts_;
+  std::mutex mutex_;  // guards what follows, groups included
+  std::map<std::vector<DeviceId>, CutLoad> loads_;
+  std::map<std::pair<const CutLoad*, std::vector<DeviceId>>, Group> groups_;
+  std::map<Pair, Message> messages_;
+};
+
+}  // namespace trunkline
