@@ -1,11 +1,11 @@
 // Runs the AllReduces of simai-allreduce.yaml flow by flow as SimAI does, and compares when the
 // last flow ends, and how long that took to find out, with SimAI.
 //
-//   validate_simai [SEEDS [GPUS]]
+//   validate_simai [SEEDS [GPUS [MIB]]]
 //
 // Paths are ECMP's, so each row is a mean over SEEDS seeds, 10 unless given, with the least and the
-// most. With GPUS only the rows of so many. Status 1 if the error of a row is not the documented
-// one.
+// most. With GPUS and MIB only the rows of so many. Status 1 if the error of a row is not the
+// documented one.
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/yaml_reader.h"
+#include "trunkline/base/heap.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/fabric/fabric.h"
 #include "trunkline/scenario/scenario.h"
@@ -117,6 +118,8 @@ TrafficWorkload RingAllReduce(std::uint32_t gpus, Bytes size) {
   traffic.ranks = gpus;
   const std::uint32_t steps = 2 * (gpus - 1);
   const Bytes part(size.count() / kRings / gpus);
+  traffic.flows.reserve(std::size_t{kRings} * steps * gpus);
+  traffic.triggers.reserve(traffic.flows.capacity());
   const auto index = [&](std::uint32_t ring, std::uint32_t step, std::uint32_t rank) {
     return (ring * steps + step) * gpus + rank;
   };
@@ -218,7 +221,8 @@ int Main(int argc, char** argv) {
   const auto ends = Ends();
   if (!ends) return Refuse(ends.error());
   const std::uint64_t seeds = argc > 1 ? std::max(1UL, std::strtoul(argv[1], nullptr, 10)) : 10;
-  const std::uint64_t only = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 0;
+  const std::uint64_t gpus = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 0;
+  const std::int64_t mib = argc > 3 ? std::strtol(argv[3], nullptr, 10) : 0;
   std::printf("AllReduce in 8 rings, last flow, %llu seeds\n",
               static_cast<unsigned long long>(seeds));
   std::printf("  %5s %5s %10s %10s %8s %17s %9s %9s %8s\n", "GPUs", "MiB", "SimAI us", "mean us",
@@ -228,7 +232,7 @@ int Main(int argc, char** argv) {
   int moved = 0;
   int count = 0;
   for (const Row& row : published->rows) {
-    if (only != 0 && row.gpus != only) continue;
+    if ((gpus != 0 && row.gpus != gpus) || (mib != 0 && row.mib != mib)) continue;
     const auto outcome = Simulate(row, *ends, seeds);
     if (!outcome) return Refuse(outcome.error());
     const double error = outcome->mean_us / row.microseconds - 1;
@@ -253,4 +257,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace trunkline
 
-int main(int argc, char** argv) { return trunkline::Main(argc, argv); }
+int main(int argc, char** argv) {
+  trunkline::PrepareHeap();  // as trunkline itself does
+  return trunkline::Main(argc, argv);
+}

@@ -360,19 +360,19 @@ Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& ro
   const auto path = router.FindPath(source, destination, flow.value_or(index));
   if (!path) return std::unexpected(path.error());
   Sender sender;
+  sender.number = index;
   if (const auto& lanes = plant.switches_model.lane_of_class; !lanes.empty()) {
     sender.traffic_class = lanes[0];
   }
   PathView view;
   view.mtu = plant.transport.mtu;
   view.frame = plant.transport.mtu + plant.transport.packet_overhead;
-  sender.path = static_cast<std::uint32_t>(plant.path_links.size());
   std::vector<std::uint32_t> links;
   for (const LinkId link : *path) {
     if (router.fabric().link(link).kind != LinkKind::kNetwork) continue;
     links.push_back(static_cast<std::uint32_t>(Index(link)));
   }
-  view.base_rtt = plant.transport.base_rtt.value_or(RoundTripOf(plant, links));
+  view.base_rtt = plant.transport.base_rtt ? *plant.transport.base_rtt : RoundTripOf(plant, links);
   TL_CHECK(links.size() >= 1, "a queue pair inside a node");
   if (plant.transport.policy.needs_telemetry && links.size() > kMaxTelemetryHops + 1) {
     return Error(
@@ -384,6 +384,7 @@ Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& ro
   }
   sender.link = links.front();
   if (plant.forwarding == Forwarding::kSource) {
+    sender.path = static_cast<std::uint32_t>(plant.path_links.size());
     AppendPath(plant, router.fabric(), links);
   } else {
     plant.destinations[index] =
@@ -400,6 +401,7 @@ Result<std::vector<std::uint32_t>> SetUpQueuePair(Plant& plant, const Router& ro
     if (!plant.transport.base_rtt) view.base_rtt += sockets->receive.Of(UnitOf(*sockets, view.mtu));
   }
   plant.senders[index] = sender;
+  plant.receivers[index] = {};
   plant.paths[index] = view;
   if (plant.faults != nullptr) PlanMoves(plant, index, links, source, destination);
   return links;

@@ -188,6 +188,7 @@ struct alignas(64) Sender {
   std::uint8_t retries = 0;
   double line_rate = 0;  // of its port, bits per second
   FlowControl control;
+  std::uint32_t number = 0;  // of its flow: the lower goes first of two that may go at one time
 };
 
 // What the sender of a selective-repeat queue pair knows of the packets beyond `acked`.
@@ -318,8 +319,9 @@ struct Nic {
   struct Paced {
     std::int64_t time = 0;
     std::uint32_t sender = 0;
+    std::uint32_t number = 0;  // Sender::number
     bool operator>(const Paced& other) const {
-      return time != other.time ? time > other.time : sender > other.sender;
+      return time != other.time ? time > other.time : number > other.number;
     }
   };
   // By class, the last of the circular list of senders that may send now.

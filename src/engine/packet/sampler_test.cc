@@ -20,41 +20,6 @@ class Recorder : public PacketSampleSink {
   std::vector<PacketSample> samples;
 };
 
-PacketReport RunSmall(const SmallRun& small, const PacketOptions& options) {
-  const Fabric& fabric = small.fabric->fabric;
-  RouterOptions routing;
-  routing.policy = small.routing;
-  const Router router(fabric, routing);
-  TrafficWorkload traffic;
-  traffic.ranks = static_cast<std::uint32_t>(fabric.endpoints().size());
-  for (const SmallRun::Flow& flow : small.flows) {
-    TrafficFlow& added = traffic.flows.emplace_back();
-    added.source = RankId(flow.source);
-    added.destination = RankId(flow.destination);
-    added.bytes = Bytes(std::max<std::int64_t>(1, flow.bytes));
-    added.start = flow.start;
-  }
-  const auto placement = PackedPlacement(fabric, traffic.ranks);
-  TL_CHECK(placement.has_value(), "placement");
-  auto report =
-      RunPacketTraffic({router, small.switches, small.transport, small.faults, small.rerouting},
-                       traffic, *placement, options);
-  TL_CHECK(report.has_value(), small.description, Format(report.error().front()));
-  return *std::move(report);
-}
-
-// Those of the random runs whose switches have the buffers that they need.
-std::vector<SmallRun> SmallRuns(std::uint64_t seeds) {
-  std::vector<SmallRun> runs;
-  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    SmallRun run = MakeSmallRun(seed);
-    const Diagnostics problems =
-        CheckPacketSettings(run.fabric->fabric, run.routing, run.switches, run.transport, true);
-    if (!HasErrors(problems)) runs.push_back(std::move(run));
-  }
-  return runs;
-}
-
 PacketOptions Sampled(Time every, std::uint32_t threads = 1, PacketSampleSink* sink = nullptr) {
   PacketOptions options;
   options.threads = threads;

@@ -21,6 +21,7 @@ void Shard<Queue, kFused>::Append(std::uint32_t queue_pair, std::int64_t bytes,
   const CongestionPolicy& policy = plant_.transport.policy;
   std::uint32_t& posted = unit_ != 0 ? plant_.send_sockets[queue_pair].posted : sender.end;
   const std::uint32_t first = posted;
+  if (first == 0 && queue_pair < last_telemetry_.size()) last_telemetry_[queue_pair].count = 0;
   if (first == 0 && policy.start != nullptr && !sender.raw) {
     policy.start(plant_.transport.policy_parameters.get(), plant_.paths[queue_pair], now(),
                  sender.control);
@@ -141,7 +142,7 @@ std::int64_t Shard<Queue, kFused>::Line(Nic& nic, std::uint32_t index, std::int6
   std::int64_t time = sender.next_send;
   if (reconsider_ != 0 && sender.pace_wire != 0) time = std::min(time, idle + reconsider_);
   sender.state = Sender::kPaced;
-  nic.paced.push_back({time, index});
+  nic.paced.push_back({time, index, sender.number});
   std::ranges::push_heap(nic.paced, std::greater<>());
   return time;
 }

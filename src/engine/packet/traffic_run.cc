@@ -11,8 +11,10 @@
 #include "engine/packet/held_up.h"
 #include "engine/packet/network_report.h"
 #include "engine/packet/packet_network.h"
+#include "engine/packet/queue_pair_pool.h"
 #include "engine/packet/sampler.h"
 #include "engine/packet/shard_set.h"
+#include "engine/packet/triggers.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
 
@@ -43,10 +45,10 @@ class TrafficAgent : public PacketApplication {
   [[nodiscard]] std::vector<std::uint32_t>& failed() { return failed_; }
   [[nodiscard]] Diagnostics& problems() { return problems_; }
 
-  void OnDelivered(std::uint32_t flow, Time now) override;
-  void OnAcknowledged(std::uint32_t flow, Time now) override;
-  void OnError(std::uint32_t flow, Time now) override;
-  void OnSent(std::uint32_t /*flow*/, Time /*end*/) override {}
+  void OnDelivered(std::uint32_t queue_pair, Time now) override;
+  void OnAcknowledged(std::uint32_t queue_pair, Time now) override;
+  void OnError(std::uint32_t queue_pair, Time now) override;
+  void OnSent(std::uint32_t /*queue_pair*/, Time /*end*/) override {}
   void OnPost(std::uint32_t entity, Time now) override;
 
  private:
@@ -117,7 +119,9 @@ class TrafficRun {
   [[nodiscard]] bool sets_up_before() const {
     return shards_.count() > 1 || plant_.faults != nullptr || plant_.transport.sockets;
   }
-  Result<void> SetUp(std::uint32_t flow);
+  [[nodiscard]] bool ReusesQueuePairs() const;
+  // Sets up the queue pair of a flow.
+  Result<std::uint32_t> SetUp(std::uint32_t flow);
   // Between the shards' clock and the run's own time, which is ahead by what has been skipped.
   [[nodiscard]] Time skipped() const { return fast_forward_ ? fast_forward_->skipped() : Time(); }
   [[nodiscard]] Time TimeAt(Time clock) const { return clock + skipped(); }
@@ -141,7 +145,8 @@ class TrafficRun {
   std::vector<std::unique_ptr<TrafficAgent>> agents_;  // by shard
   std::optional<Sampler> sampler_;
   std::optional<FastForward> fast_forward_;
-  std::vector<std::uint32_t> activations_;  // by trigger
+  QueuePairPool queue_pairs_;
+  Triggers triggers_;
   bool stopped_ = false;
   EventRate rate_;
   PacketReport report_;
@@ -188,24 +193,28 @@ void TrafficAgent::AskAgain() {
 }
 
 void TrafficAgent::Post(std::uint32_t flow, Time now) {
+  std::uint32_t queue_pair = flow;
   if (!run_.sets_up_before()) {
-    if (auto done = run_.SetUp(flow); !done) {
-      problems_.insert(problems_.end(), done.error().begin(), done.error().end());
+    const auto made = run_.SetUp(flow);
+    if (!made) {
+      problems_.insert(problems_.end(), made.error().begin(), made.error().end());
       return;
     }
+    queue_pair = *made;
   }
   run_.report_.flows[flow].posted = run_.TimeAt(now);
   if (run_.fast_forward_) begun_.push_back(flow);
   const TrafficFlow& what = run_.traffic_.flows[flow];
   auto& shard = run_.shards_.shard(shard_);
   if (what.read) {
-    shard.PostRead(flow, what.bytes.count());
+    shard.PostRead(queue_pair, what.bytes.count());
   } else {
-    shard.Post(flow, what.bytes.count());
+    shard.Post(queue_pair, what.bytes.count());
   }
 }
 
-void TrafficAgent::OnDelivered(std::uint32_t flow, Time now) {
+void TrafficAgent::OnDelivered(std::uint32_t queue_pair, Time now) {
+  const std::uint32_t flow = run_.queue_pairs_.flow_of(queue_pair);
   const Time at = run_.TimeAt(now);
   run_.report_.flows[flow].delivered = at;
   last_delivery_ = std::max(last_delivery_, at);  // zones take turns
@@ -213,36 +222,27 @@ void TrafficAgent::OnDelivered(std::uint32_t flow, Time now) {
   if (trigger != TrafficFlow::kNoTrigger) Activate(trigger, now);
 }
 
-void TrafficAgent::OnAcknowledged(std::uint32_t flow, Time now) {
+void TrafficAgent::OnAcknowledged(std::uint32_t queue_pair, Time now) {
+  const std::uint32_t flow = run_.queue_pairs_.flow_of(queue_pair);
+  run_.queue_pairs_.Give(queue_pair);
   run_.report_.flows[flow].acknowledged = run_.TimeAt(now);
   ended_.fetch_add(1, std::memory_order_relaxed);
   const std::uint32_t trigger = run_.traffic_.flows[flow].when_sent;
   if (trigger != TrafficFlow::kNoTrigger) Activate(trigger, now);
 }
 
-void TrafficAgent::OnError(std::uint32_t flow, Time now) {
+void TrafficAgent::OnError(std::uint32_t queue_pair, Time now) {
+  const std::uint32_t flow = run_.queue_pairs_.flow_of(queue_pair);
   run_.report_.flows[flow].failed = run_.TimeAt(now);
   failed_.push_back(flow);
   ended_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void TrafficAgent::Activate(std::uint32_t trigger, Time now) {
-  const auto start = [&](std::uint32_t flow) {
+  run_.triggers_.Activate(trigger, [&](std::uint32_t flow) {
     ++delayed_;
     run_.shards_.shard(shard_).PostAt(flow + 1, now + run_.traffic_.flows[flow].start);
-  };
-  while (trigger != TrafficFlow::kNoTrigger) {
-    const TrafficTrigger& what = run_.traffic_.triggers[trigger];
-    const std::uint32_t nth = run_.activations_[trigger]++;
-    if (what.kind == TrafficTrigger::Kind::kMultiShot) {
-      if (nth < what.flows.size()) start(what.flows[nth]);
-      return;
-    }
-    const std::uint32_t count = what.kind == TrafficTrigger::Kind::kBarrier ? what.count : 1;
-    if (nth + 1 != count) return;
-    std::ranges::for_each(what.flows, start);
-    trigger = what.then;
-  }
+  });
 }
 
 // --- The run ------------------------------------------------------------------------------------
@@ -257,10 +257,11 @@ TrafficRun::TrafficRun(const PacketInput& input, const TrafficWorkload& traffic,
       paths_(input.router.fabric()),
       plant_(BuildTrafficPlant(input, paths_, traffic, std::move(faults))),
       shards_(plant_, input.router.fabric(), Threads()),
-      activations_(traffic.triggers.size(), 0) {
+      queue_pairs_(ReusesQueuePairs()),
+      triggers_(traffic.triggers) {
   const auto flows = static_cast<std::uint32_t>(traffic.flows.size());
   report_.flows.resize(flows);
-  ReserveQueuePairs(plant_, flows);
+  if (!queue_pairs_.reuses()) ReserveQueuePairs(plant_, flows);
   std::vector<PacketApplication*> applications;
   for (std::uint32_t i = 0; i < shards_.count(); ++i) {
     agents_.push_back(std::make_unique<TrafficAgent>(*this, i));
@@ -280,18 +281,28 @@ std::uint32_t TrafficRun::Threads() const {
   return traffic_.triggers.empty() ? std::max<std::uint32_t>(1, options_.threads) : 1;
 }
 
-Result<void> TrafficRun::SetUp(std::uint32_t index) {
+// Samples and what is skipped are asked for by flow, also after these are over. Requests of reads
+// have timers.
+bool TrafficRun::ReusesQueuePairs() const {
+  return !sets_up_before() && QueuePairPool::CanReuse(plant_) && !options_.sampling &&
+         !options_.fast_forward && std::ranges::none_of(traffic_.flows, &TrafficFlow::read);
+}
+
+Result<std::uint32_t> TrafficRun::SetUp(std::uint32_t index) {
   const TrafficFlow& flow = traffic_.flows[index];
-  const auto links = SetUpQueuePair(plant_, input_.router, paths_, index, source(flow),
-                                    placement_.endpoint(flow.destination));
+  const std::uint32_t queue_pair = queue_pairs_.Take(index);
+  if (queue_pairs_.reuses()) ReserveQueuePairs(plant_, queue_pairs_.size());
+  const auto links = SetUpQueuePair(plant_, input_.router, paths_, queue_pair, source(flow),
+                                    placement_.endpoint(flow.destination), index);
   if (!links) return std::unexpected(links.error());
+  Sender& sender = plant_.senders[queue_pair];
+  sender.number = index;
   const auto& lanes = plant_.switches_model.lane_of_class;
-  plant_.senders[index].traffic_class =
-      lanes.empty() ? flow.traffic_class : lanes[flow.traffic_class];
-  plant_.senders[index].raw = flow.raw;
+  sender.traffic_class = lanes.empty() ? flow.traffic_class : lanes[flow.traffic_class];
+  sender.raw = flow.raw;
   report_.flows[index].alone = LoneTime(plant_, *links, flow.bytes);
   if (flow.read) report_.flows[index].alone += RequestTime(plant_, *links);
-  return {};
+  return queue_pair;
 }
 
 bool TrafficRun::Stop() {
@@ -399,7 +410,7 @@ void TrafficRun::AddUnfinished() {
                     "timeouts in a row{}",
                     index, Humanize(flow.bytes), Index(flow.source), Index(flow.destination),
                     Humanize(report_.flows[index].failed), input_.transport.retry_limit + 1,
-                    WhatHoldsUp(input_.router.fabric(), plant_, index)));
+                    WhatHoldsUp(input_.router.fabric(), plant_, queue_pairs_.Find(index))));
   }
   const bool whole = failed.empty() && std::ranges::none_of(report_.flows, IsUndelivered);
   if (!whole && report_.status == RunStatus::kFinished) {
@@ -431,8 +442,10 @@ void TrafficRun::AddWaiting() {
     if (++found > kMost) continue;
     std::string why;
     if (record.posted != FlowRecord::kNot) {
-      why = fmt::format("{} of {} packets have arrived{}", plant_.receivers[i].received,
-                        plant_.senders[i].end, WhatHoldsUp(input_.router.fabric(), plant_, i));
+      const std::uint32_t queue_pair = queue_pairs_.Find(i);
+      why = fmt::format("{} of {} packets have arrived{}", plant_.receivers[queue_pair].received,
+                        plant_.senders[queue_pair].end,
+                        WhatHoldsUp(input_.router.fabric(), plant_, queue_pair));
     } else if (flow.trigger != TrafficFlow::kNoTrigger &&
                missing[flow.trigger] != TrafficFlow::kNoTrigger) {
       why = fmt::format("it waits for flow {}", missing[flow.trigger]);

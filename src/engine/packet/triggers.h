@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "trunkline/workload/traffic.h"
+
+namespace trunkline {
+
+// The triggers of a workload and how often each has been activated, close together: a run with many
+// small flows activates them everywhere.
+class Triggers {
+ public:
+  explicit Triggers(std::span<const TrafficTrigger> triggers) {
+    triggers_.reserve(triggers.size());
+    for (const TrafficTrigger& trigger : triggers) {
+      triggers_.push_back({.first = flows_.size(),
+                           .flows = static_cast<std::uint32_t>(trigger.flows.size()),
+                           .count = CountOf(trigger),
+                           .then = trigger.then});
+      flows_.insert(flows_.end(), trigger.flows.begin(), trigger.flows.end());
+    }
+  }
+
+  // Calls start(flow) for every flow that this activation starts.
+  template <typename Start>
+  void Activate(std::uint32_t trigger, Start start) {
+    while (trigger != TrafficFlow::kNoTrigger) {
+      Trigger& what = triggers_[trigger];
+      const std::uint32_t nth = what.activations++;
+      const auto flows = std::span(flows_).subspan(what.first, what.flows);
+      if (what.count == kEach) {
+        if (nth < flows.size()) start(flows[nth]);
+        return;
+      }
+      if (nth + 1 != what.count) return;
+      for (const std::uint32_t flow : flows) start(flow);
+      trigger = what.then;
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kEach = std::numeric_limits<std::uint32_t>::max();
+
+  struct Trigger {
+    std::size_t first = 0;  // of its flows, in flows_
+    std::uint32_t flows = 0;
+    std::uint32_t count = 1;  // the activation that starts them; kEach: each starts one
+    std::uint32_t then = TrafficFlow::kNoTrigger;
+    std::uint32_t activations = 0;  // so far
+  };
+
+  static std::uint32_t CountOf(const TrafficTrigger& trigger) {
+    switch (trigger.kind) {
+      case TrafficTrigger::Kind::kMultiShot:
+        return kEach;
+      case TrafficTrigger::Kind::kBarrier:
+        return trigger.count;
+      case TrafficTrigger::Kind::kOneShot:
+        break;
+    }
+    return 1;
+  }
+
+  std::vector<Trigger> triggers_;
+  std::vector<std::uint32_t> flows_;
+};
+
+}  // namespace trunkline
