@@ -296,8 +296,10 @@ void CalendarQueue::PutBack(std::int64_t from) {
   }
 }
 
-void CalendarQueue::Mark() {
-  Occupy(static_cast<std::size_t>((FirstOf(WindowOf(until_)) + zone_) & mask_));
+void CalendarQueue::Mark(std::uint32_t zone, std::int64_t time) {
+  const std::int64_t last = WindowWith(current_ + reach_) - 1;
+  const std::int64_t window = std::min(WindowOf(time), last);
+  Occupy(static_cast<std::size_t>((FirstOf(window) + zone) & mask_));
 }
 
 std::int64_t CalendarQueue::EarliestWindow() const {

@@ -94,8 +94,9 @@ class CalendarQueue {
   // The zone of today's bucket, and the time that its events are before.
   [[nodiscard]] std::uint32_t zone() const { return zone_; }
   [[nodiscard]] std::int64_t until() const { return until_; }
-  // Has today's zone have its turn in the next window, whatever happens there.
-  void Mark();
+  // Has a zone have its turn in the window of `time`, or sooner if that is far off, whatever
+  // happens there. REQUIRES: what that window has before `time` is over for the zone.
+  void Mark(std::uint32_t zone, std::int64_t time);
   // The time of the next event, or of the window before which a marked zone has its turn; INT64_MAX
   // when there is nothing.
   [[nodiscard]] std::int64_t next_time() const;

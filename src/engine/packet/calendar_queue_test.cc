@@ -142,6 +142,31 @@ TEST(CalendarQueue, GoesThroughEachZoneInOrderAndThroughAllOfThemWindowByWindow)
   EXPECT_GT(pushed, 10'000U);
 }
 
+// Far off: a calendar of so few windows does not reach that far.
+TEST(CalendarQueue, GivesAMarkedZoneItsTurnInTheWindowOfItsTimeOrSoonerIfThatIsFarOff) {
+  constexpr std::int64_t kWindow = 1 << 20;
+  CalendarQueue queue(Time::Picoseconds(kWindow), Time::Picoseconds(3 * kWindow), 70);
+  queue.Mark(69, 2 * kWindow + 5);
+  EXPECT_EQ(queue.next_time(), 2 * kWindow);
+  ASSERT_TRUE(queue.Turn(INT64_MAX));
+  EXPECT_EQ(queue.zone(), 69U);
+  EXPECT_EQ(queue.until(), 3 * kWindow);
+  EXPECT_TRUE(queue.empty());
+  const std::int64_t far = 1'000 * kWindow + 5;
+  std::int64_t before = queue.until();
+  for (int turns = 0; queue.until() <= far; ++turns) {
+    ASSERT_LT(turns, 1'000);
+    queue.Mark(69, far);
+    ASSERT_TRUE(queue.Turn(INT64_MAX));
+    EXPECT_EQ(queue.zone(), 69U);
+    EXPECT_GT(queue.until(), before);
+    before = queue.until();
+  }
+  EXPECT_EQ(queue.until(), 1'001 * kWindow);
+  EXPECT_FALSE(queue.Turn(INT64_MAX));
+  EXPECT_EQ(queue.next_time(), INT64_MAX);
+}
+
 TEST(CalendarQueue, HasAllZonesComeToAnEventThatMayTouchAny) {
   CalendarQueue queue(Time::Microseconds(1), Time::Microseconds(3), 2);
   queue.Push(PacketEvent::Make(400, Kind::kArrival, 0, 1), 0);

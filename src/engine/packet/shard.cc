@@ -7,6 +7,7 @@
 #include "engine/packet/shard_buffers.h"
 #include "engine/packet/shard_buses.h"
 #include "engine/packet/shard_crossing.h"
+#include "engine/packet/shard_ends.h"
 #include "engine/packet/shard_faults.h"
 #include "engine/packet/shard_forwarding.h"
 #include "engine/packet/shard_guiding.h"
@@ -29,6 +30,9 @@ Shard<Queue, kFused>::Shard(Plant& plant, PacketApplication& application, Time b
       zones_(plant.zones.of_link.data()),
       zoned_(kFused && plant.zones.count > 1),
       due_in_zone_(zoned_ ? plant.zones.count : 0),
+      ends_apart_(zoned_ && plant.zones.ends_apart),
+      inboxes_(ends_apart_ ? plant.cables.size() : 0),
+      ends_in_zone_(ends_apart_ ? plant.zones.count : 0),
       queue_(bucket, horizon, kFused ? plant.zones.count : 1),
       packets_(plant.large()),
       ports_(plant.ports.data()),
@@ -75,6 +79,11 @@ Shard<Queue, kFused>::Shard(Plant& plant, PacketApplication& application, Time b
       classes_(plant.switches_model.classes),
       control_(plant.control_class()) {
   for (std::size_t i = 0; i < to_switch_.size(); ++i) to_switch_[i] = plant.cables[i].to_switch;
+  if (ends_apart_) {
+    for (std::uint32_t link = 0; link < to_switch_.size(); ++link) {
+      if (plant.ports[link].nic != kNoIndex) ends_in_zone_[ZoneFrom(link)].push_back(link);
+    }
+  }
   outs_.fill(kNoIndex);
   if (plant.transport.policy.needs_telemetry) telemetry_.resize(1024);
   if (const auto& sockets = plant.transport.sockets) {
@@ -95,6 +104,7 @@ inline void Shard<Queue, kFused>::Handle(const PacketEvent& event) {
 
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::HandleOther(const PacketEvent& event) {
+  if (ends_apart_) CatchUpEnd(event);
   switch (event.kind()) {
     case PacketEventKind::kPortDone:
       OnPortDone(event.entity());
@@ -308,6 +318,12 @@ void Shard<Queue, kFused>::PrefetchZone()
   requires kFused
 {
   queue_.ForSomeOf(queue_.coming(), [&](const PacketEvent& event) { PrefetchPacket(event); });
+  if (ends_apart_) {
+    for (const std::uint32_t link : ends_in_zone_[queue_.zone()]) {
+      __builtin_prefetch(&ports_[link], 1);
+      packets_.Prefetch(inboxes_[link ^ 1U].head);
+    }
+  }
   if (!paths_stay_) {
     for (const PacketEvent& event : queue_.rest()) PrefetchPath(event);
     for (const PacketEvent& event : queue_.rest()) PrefetchPorts(event);

@@ -140,6 +140,7 @@ class Shard {
 
   // shard_forwarding.h: ports and switches.
   [[gnu::always_inline]] void OnArrival(std::uint32_t link, std::uint32_t id);
+  [[gnu::always_inline]] void OnArrivalAtEnd(std::uint32_t link, std::uint32_t id);
   [[nodiscard]] bool StaysHere(std::uint32_t link) const { return ports_[link].to_shard == id_; }
   void OnPortDone(std::uint32_t link);
   [[gnu::always_inline]] void Enqueue(Port& port, std::uint32_t link, Packet& packet,
@@ -160,7 +161,6 @@ class Shard {
   [[nodiscard, gnu::always_inline]] std::uint32_t ZoneFrom(std::uint32_t link) const {
     return ZoneTo(link ^ 1U);
   }
-  [[nodiscard]] std::uint32_t ZoneOfReceiver(std::uint32_t queue_pair) const;
   // Whether a port that has more to send needs no event for it: whatever it sent last has yet to
   // arrive, and has it catch up then, well before the next could arrive. What arrives in another
   // zone does so in a later window, before which the port catches up.
@@ -192,7 +192,11 @@ class Shard {
     Port& port = ports_[link];
     if (port.wake <= time) return;
     port.wake = time;
-    queue_.Push(PacketEvent::Make(time, PacketEventKind::kPortDone, link), ZoneFrom(link));
+    if (ends_apart_ && port.nic != kNoIndex) {
+      WakeZone(link, time);
+    } else {
+      queue_.Push(PacketEvent::Make(time, PacketEventKind::kPortDone, link), ZoneFrom(link));
+    }
   }
   [[nodiscard, gnu::always_inline]] bool CanStart(const Port& port, std::uint32_t link,
                                                   const Packet& packet);
@@ -231,6 +235,16 @@ class Shard {
   [[nodiscard]] Choice LeastQueued(std::uint32_t at, const GroupRoutes::Goal& goal,
                                    std::uint32_t turn);
   [[nodiscard]] std::int64_t NewsOfGateways(std::uint32_t at, const GroupRoutes::Goal& goal) const;
+
+  // shard_ends.h: endpoints that have no events of their own.
+  void WakeZone(std::uint32_t link, std::int64_t time);
+  [[gnu::always_inline]] void ComeTo(std::uint32_t link, std::uint32_t id);
+  [[nodiscard]] std::int64_t NextIn(std::uint32_t link) const;
+  void RunEnd(std::uint32_t link, std::int64_t departures, std::int64_t arrivals);
+  void RunEnds(std::uint32_t zone);
+  [[gnu::always_inline]] void PrefetchEnds(std::uint32_t zone) const;
+  void CatchUpEnd(const PacketEvent& event);
+  [[nodiscard]] std::uint32_t LinkToReceiver(std::uint32_t queue_pair) const;
 
   void Observe(const Port& port, std::uint32_t link, std::uint32_t id);
   void Mark(const Port& port, std::uint32_t link, Packet& packet);
@@ -407,6 +421,9 @@ class Shard {
   const std::uint16_t* zones_;  // by link: Zones::of_link
   bool zoned_;
   std::vector<std::vector<std::uint32_t>> due_in_zone_;  // ports that catch up when windows end
+  bool ends_apart_;                                      // Zones::ends_apart
+  std::vector<PacketQueue> inboxes_;  // by link: what is on its way to an endpoint that is apart
+  std::vector<std::vector<std::uint32_t>> ends_in_zone_;  // the links of endpoints that are
   Queue queue_;
   PacketPool packets_;
   std::vector<ReorderWindow> reorder_;

@@ -30,6 +30,11 @@ void Shard<Queue, kFused>::Import(Outbox& from) {
       telemetry_[id] = from.telemetry[i];
     }
     const std::int64_t arrival = from.heads.empty() ? packet.ready : from.heads[i];
+    if (ends_apart_ && to_switch_[packet.ingress] == kNoIndex) {
+      WakeZone(packet.ingress ^ 1U, arrival);
+      ComeTo(packet.ingress, id);
+      continue;
+    }
     queue_.Push(PacketEvent::Make(arrival, PacketEventKind::kArrival, packet.ingress, id),
                 ZoneTo(packet.ingress));
   }

@@ -29,7 +29,8 @@ template <typename Queue, bool kFused>
 inline void Shard<Queue, kFused>::SetDue(std::uint32_t link) {
   // By arithmetic: ports of both kinds come in no order.
   const unsigned across =
-      unsigned{zoned_} & (unsigned{ZoneTo(link) != ZoneFrom(link)} | unsigned{!StaysHere(link)});
+      unsigned{zoned_} & (unsigned{ZoneTo(link) != ZoneFrom(link)} | unsigned{!StaysHere(link)} |
+                          (unsigned{ends_apart_} & unsigned{to_switch_[link] == kNoIndex}));
   const unsigned kind = kDueInside + across * (kDueAcross + kListed - kDueInside);
   const unsigned added = kind & ~unsigned{due_[link]};
   due_[link] = static_cast<std::uint8_t>(due_[link] | kind);
@@ -41,31 +42,25 @@ inline void Shard<Queue, kFused>::SetDue(std::uint32_t link) {
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::EndWindow() {
   if constexpr (kFused) {
-    if (queue_.zone() == Queue::kEverywhere) return;
-    std::vector<std::uint32_t>& due = due_in_zone_[queue_.zone()];
-    if (due.empty()) return;
-    const std::int64_t now = std::exchange(now_, queue_.until() - 1);
-    if (large_) {
-      for (const std::uint32_t link : due) PrefetchFirst(link);
+    const std::uint32_t zone = queue_.zone();
+    if (zone == Queue::kEverywhere) return;
+    if (ends_apart_ && large_) PrefetchEnds(zone);
+    if (std::vector<std::uint32_t>& due = due_in_zone_[zone]; !due.empty()) {
+      const std::int64_t now = std::exchange(now_, queue_.until() - 1);
+      if (large_) {
+        for (const std::uint32_t link : due) PrefetchFirst(link);
+      }
+      std::erase_if(due, [this](std::uint32_t link) {
+        CatchUp(link);
+        if ((due_[link] & kDue) != 0) return false;
+        due_[link] = 0;
+        return true;
+      });
+      now_ = now;
+      if (!due.empty()) queue_.Mark(zone, queue_.until());
     }
-    std::erase_if(due, [this](std::uint32_t link) {
-      CatchUp(link);
-      if ((due_[link] & kDue) != 0) return false;
-      due_[link] = 0;
-      return true;
-    });
-    now_ = now;
-    if (!due.empty()) queue_.Mark();
+    if (ends_apart_) RunEnds(zone);
   }
-}
-
-template <typename Queue, bool kFused>
-std::uint32_t Shard<Queue, kFused>::ZoneOfReceiver(std::uint32_t queue_pair) const {
-  if (!zoned_) return 0;
-  if (plant_.forwarding != Forwarding::kSource)
-    return ZoneTo((*destinations_)[queue_pair].receiver().last_link);
-  return ZoneTo(
-      plant_.path_links[plant_.senders[queue_pair].path + plant_.paths[queue_pair].hops - 1]);
 }
 
 // Whether a packet that comes by a link was spoilt or cut off on the way.
@@ -78,17 +73,28 @@ bool Shard<Queue, kFused>::IsLost(std::uint32_t link, const Packet& packet) {
 }
 
 template <typename Queue, bool kFused>
-inline void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
-  if (due_[link] == kDueInside && ports_[link].busy_until <= now_) SendDue(link);
+inline void Shard<Queue, kFused>::OnArrivalAtEnd(std::uint32_t link, std::uint32_t id) {
   Packet& packet = packets_[id];
   packet.ingress_class = packet.traffic_class;
   if ((faulty_ || (packet.flags & Packet::kSpoilt) != 0) && IsLost(link, packet)) [[unlikely]] {
     LoseOnCable(link, id);
-    return;
+  } else {
+    Receive(link, id);
   }
+}
+
+template <typename Queue, bool kFused>
+inline void Shard<Queue, kFused>::OnArrival(std::uint32_t link, std::uint32_t id) {
+  if (due_[link] == kDueInside && ports_[link].busy_until <= now_) SendDue(link);
   const std::uint32_t at = to_switch_[link];
   if (at == kNoIndex) {
-    Receive(link, id);
+    OnArrivalAtEnd(link, id);
+    return;
+  }
+  Packet& packet = packets_[id];
+  packet.ingress_class = packet.traffic_class;
+  if ((faulty_ || (packet.flags & Packet::kSpoilt) != 0) && IsLost(link, packet)) [[unlikely]] {
+    LoseOnCable(link, id);
     return;
   }
   if (packet.kind >= PacketKind::kPause) [[unlikely]] {
@@ -340,6 +346,10 @@ inline void Shard<Queue, kFused>::Launch(const Port& port, std::uint32_t link, P
   if constexpr (!kFused) SetWake(link, end);
   if (!StaysHere(link)) [[unlikely]] {
     Export(link, id, arrival);
+    return;
+  }
+  if (ends_apart_ && to_switch_[link] == kNoIndex) {
+    ComeTo(link, id);
     return;
   }
   queue_.Push(PacketEvent::Make(arrival, PacketEventKind::kArrival, link, id), ZoneTo(link));

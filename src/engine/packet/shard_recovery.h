@@ -316,7 +316,7 @@ void Shard<Queue, kFused>::PostRead(std::uint32_t queue_pair, std::int64_t bytes
   reader.bytes.push_back(bytes);
   reader.ready = std::max(reader.ready, now_) + message_overhead_;
   queue_.Push(PacketEvent::Make(reader.ready, PacketEventKind::kTimeout, queue_pair, kReadRequest),
-              ZoneOfReceiver(queue_pair));
+              ZoneTo(LinkToReceiver(queue_pair)));
 }
 
 // The next request leaves.
@@ -373,7 +373,7 @@ void Shard<Queue, kFused>::ArmReader(std::uint32_t queue_pair) {
   const std::int64_t wait = plant_.transport.retransmit_timeout.ps() << reader.retries;
   queue_.Push(PacketEvent::Make(std::max(now_ + 1, reader.last_progress + wait),
                                 PacketEventKind::kTimeout, queue_pair, kReaderTimer),
-              ZoneOfReceiver(queue_pair));
+              ZoneTo(LinkToReceiver(queue_pair)));
 }
 
 // Nothing of what was asked for has come for a while: requests may have been lost.

@@ -5,6 +5,21 @@
 #include "engine/packet/packet_network.h"
 
 namespace trunkline {
+namespace {
+
+bool AreEndsApart(const Plant& plant, const Fabric& fabric, Time window) {
+  std::vector<bool> has_cable(fabric.device_count());
+  for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+    const Link& link = fabric.link(LinkId(i));
+    if (link.kind != LinkKind::kNetwork || plant.ports[i].at_switch != kNoIndex) continue;
+    const std::int64_t shorter = std::min(plant.cables[i].delay, plant.cables[i ^ 1U].delay);
+    if (has_cable[Index(link.from)] || shorter < window.ps()) return false;
+    has_cable[Index(link.from)] = true;
+  }
+  return true;
+}
+
+}  // namespace
 
 Zones FindZones(const Plant& plant, const Fabric& fabric) {
   const std::vector<std::uint32_t> switches = IndexSwitches(fabric);
@@ -29,6 +44,7 @@ Zones FindZones(const Plant& plant, const Fabric& fabric) {
     if (link.kind != LinkKind::kNetwork || zone_of(link.from) == to) continue;
     zones.window = std::min(zones.window, Time::Picoseconds(plant.cables[i].delay));
   }
+  zones.ends_apart = AreEndsApart(plant, fabric, zones.window);
   constexpr Time kLeast = Time::Nanoseconds(2);
   return zones.window < kLeast ? Zones() : zones;
 }

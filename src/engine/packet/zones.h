@@ -17,6 +17,9 @@ struct Zones {
   std::uint32_t count = 1;
   std::vector<std::uint16_t> of_link;  // by link: of its receiving side; empty: there is one zone
   Time window;
+  // Endpoints have one cable each, no shorter than a window: what happens at one matters to nobody
+  // else within it, its own switch included.
+  bool ends_apart = false;
 };
 
 // The zones of a plant. One where something acts on several at once: faults, news of queues,
