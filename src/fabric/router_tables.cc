@@ -23,10 +23,6 @@ constexpr std::uint64_t kRoutingStream = 0x726f7574696e67;  // "routing"
 // there are no more, else as many drawn by its hash.
 constexpr std::uint32_t kMostDetours = 64;
 
-bool AllOf(const std::vector<bool>& flags) {
-  return std::ranges::find(flags, false) == flags.end();
-}
-
 std::string Switches(std::size_t count) {
   return count == 1 ? "one switch" : fmt::format("{} switches", count);
 }
@@ -48,17 +44,31 @@ Router::Tables::Tables(const Fabric& fabric, const RouterOptions& options)
       network_(NetworkOf(fabric, policy_.paths)),
       wire_weight_(static_cast<double>(options.wire_bytes) /
                    static_cast<double>(options.payload_bytes)),
-      seed_(HashCombine(options.seed, kRoutingStream)),
-      whole_trunks_(policy_.balances ? FindWholeTrunks(fabric) : std::vector<bool>()),
-      uses_trunks_(options.policy == RoutingPolicy::kAdaptive ||
-                   (options.policy == RoutingPolicy::kSpray && AllOf(whole_trunks_))) {
+      seed_(HashCombine(options.seed, kRoutingStream)) {
   if (policy_.ports == PortRule::kTable) tables_.emplace(fabric_, network_);
   if (policy_.paths == PathRule::kGroups) groups_.emplace(fabric_);
   for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
     trunk_capacity_.push_back(policy_.trunk_capacity(fabric, fabric.trunk_links(trunk)));
   }
-  if (uses_trunks_ && !AllOf(whole_trunks_)) {
-    parts_ = std::make_unique<TrunkParts>(fabric.resource_count());
+  if (options.policy == RoutingPolicy::kSpray) uses_trunks_ = TrunksAreWhole(fabric);
+  if (options.policy != RoutingPolicy::kAdaptive) return;
+  uses_trunks_ = true;
+  partial_trunks_ = FindWholeTrunks(fabric);
+  partial_trunks_.flip();
+  parts_ = std::make_unique<TrunkParts>(fabric);
+  if (!TrunksAreEven(fabric)) MarkTrunksWithCuts();
+  if (std::ranges::find(partial_trunks_, true) == partial_trunks_.end()) parts_.reset();
+}
+
+void Router::Tables::MarkTrunksWithCuts() {
+  for (std::uint32_t trunk = 0; trunk < fabric_.trunk_count(); ++trunk) {
+    for (const LinkId id : fabric_.trunk_links(trunk)) {
+      const Link& link = fabric_.link(id);
+      const bool up = fabric_.device(link.from).tier < fabric_.device(link.to).tier;
+      const DeviceId leaf = up ? link.from : link.to;
+      if (fabric_.device(leaf).kind != DeviceKind::kSwitch) continue;
+      if (parts_->HasCuts(leaf, up ? CutSide::kUp : CutSide::kDown)) partial_trunks_[trunk] = true;
+    }
   }
 }
 
@@ -299,9 +309,11 @@ Hop Router::Tables::HopOf(LinkId id) const {
 void Router::Tables::AppendSplit(DeviceId from, DeviceId dst, std::vector<Hop>& hops) const {
   // Minimal paths advance one link at a time, so all parts of the flow are equally far along.
   std::vector<Share> shares = {{.at = from, .part = 1}};
+  std::vector<Share> before;  // where they were one link ago
   std::vector<Share> next;
   std::vector<TrunkShare> trunks;
   std::vector<LinkId> scratch;
+  std::optional<DeviceId> leaf;  // where the whole flow was two links ago
   while (shares.front().at != dst) {
     next.clear();
     for (const auto& [at, part] : shares) {
@@ -324,7 +336,10 @@ void Router::Tables::AppendSplit(DeviceId from, DeviceId dst, std::vector<Hop>& 
     }
     AppendTrunks(trunks, hops);
     trunks.clear();
-    std::ranges::sort(next, {}, &Share::at);
+    leaf = before.size() == 1 ? std::optional(before.front().at) : std::nullopt;
+    before.swap(shares);
+    // By size as well: sums of what is alike are then equal to the last bit.
+    std::ranges::sort(next, {}, [](const Share& share) { return std::pair(share.at, share.part); });
     shares.clear();
     for (const Share& share : next) {
       if (shares.empty() || shares.back().at != share.at) {
@@ -333,6 +348,25 @@ void Router::Tables::AppendSplit(DeviceId from, DeviceId dst, std::vector<Hop>& 
         shares.back().part += share.part;
       }
     }
+    if (parts_ != nullptr && leaf && shares.size() == 1) {
+      AppendCuts(*leaf, before, shares.front().at, hops);
+    }
+  }
+}
+
+void Router::Tables::AppendCuts(DeviceId from, std::span<const Share> spines, DeviceId to,
+                                std::vector<Hop>& hops) const {
+  const auto tier = [&](DeviceId device) { return fabric_.device(device).tier; };
+  const std::uint8_t lower = std::max(tier(from), tier(to));
+  if (tier(from) == 0 || tier(to) == 0) return;  // an end
+  if (!std::ranges::all_of(spines, [&](const Share& spine) { return tier(spine.at) > lower; })) {
+    return;
+  }
+  for (const ResourceId cut : parts_->FindCutsOf(from, CutSide::kUp, to)) {
+    hops.push_back({cut, wire_weight_});
+  }
+  for (const ResourceId cut : parts_->FindCutsOf(to, CutSide::kDown, from)) {
+    hops.push_back({cut, wire_weight_});
   }
 }
 

@@ -119,7 +119,7 @@ class Router::Tables {
   // Whether flows may be unable to use all of the trunk that the links are in.
   [[nodiscard]] bool IsPartial(const NetworkPaths::Ports& ports) const {
     const std::uint32_t trunk = fabric_.link(ports.links.front()).trunk;
-    return parts_ != nullptr && trunk != Link::kNoTrunk && !whole_trunks_[trunk];
+    return parts_ != nullptr && trunk != Link::kNoTrunk && partial_trunks_[trunk];
   }
   struct Share {  // a part of a flow, and where it is
     DeviceId at{};
@@ -131,6 +131,11 @@ class Router::Tables {
   };
   // The hops on trunks of links that are equally far along a flow's paths.
   void AppendTrunks(std::vector<TrunkShare>& shares, std::vector<Hop>& hops) const;
+  // Of trunks that are uneven: those of leaves with cuts.
+  void MarkTrunksWithCuts();
+  // The cuts between two leaves that a whole flow crosses from one to the other by `spines`.
+  void AppendCuts(DeviceId from, std::span<const Share> spines, DeviceId to,
+                  std::vector<Hop>& hops) const;
   [[nodiscard]] std::optional<DeviceId> FindRelay(DeviceId src, DeviceId destination_nic) const;
   [[nodiscard]] std::unexpected<Diagnostics> NoPath(DeviceId src, DeviceId dst) const;
 
@@ -143,10 +148,10 @@ class Router::Tables {
   std::optional<GroupRoutes> groups_;       // PathRule::kGroups
   double wire_weight_;
   std::uint64_t seed_;
-  std::vector<bool> whole_trunks_;  // of policies that balance
-  bool uses_trunks_;
+  bool uses_trunks_ = false;
+  std::vector<bool> partial_trunks_;  // not whole, or of a leaf with cuts
   std::vector<Rate> trunk_capacity_;
-  std::unique_ptr<TrunkParts> parts_;  // of trunks that are not whole; null: all are
+  std::unique_ptr<TrunkParts> parts_;  // null: no trunk is partial
 };
 
 }  // namespace trunkline

@@ -5,37 +5,52 @@
 #include <map>
 #include <shared_mutex>
 #include <span>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "fabric/leaf_cuts.h"
 #include "trunkline/base/ids.h"
 #include "trunkline/base/units.h"
+#include "trunkline/fabric/fabric.h"
 
 namespace trunkline {
 
-// Parts of trunks: those links of one that lead to some destinations, where cables are missing.
-// Each is a resource of its own beside the trunk, numbered when it is first met. Safe for
+// What binds flows beside trunks where cables are missing or differ in rate. Parts of trunks: those
+// links of one that lead to some destinations. Cuts: what leads from a leaf to some others and no
+// part stands for. Each is a resource of its own, numbered when it is first met. Safe for
 // concurrent users.
 class TrunkParts {
  public:
-  // `first`: the number of the first one.
-  explicit TrunkParts(std::size_t first) : first_(first) {}
+  // REQUIRES: `fabric` outlives the parts, which are numbered behind its resources.
+  explicit TrunkParts(const Fabric& fabric) : fabric_(fabric), first_(fabric.resource_count()) {}
 
   // REQUIRES: `links` are in order; a part always has the same capacity.
   [[nodiscard]] ResourceId Find(std::span<const LinkId> links, Rate capacity);
-  // REQUIRES: Find has returned it.
+  [[nodiscard]] bool HasCuts(DeviceId leaf, CutSide side) { return !CutsOf(leaf, side).empty(); }
+  // The cuts of `leaf` that flows between it and `other` cross.
+  [[nodiscard]] std::span<const ResourceId> FindCutsOf(DeviceId leaf, CutSide side, DeviceId other);
+  // REQUIRES: a part or a cut that was found.
   [[nodiscard]] Rate capacity(ResourceId part) const { return PartOf(part).capacity; }
-  [[nodiscard]] std::span<const LinkId> links(ResourceId part) const { return *PartOf(part).links; }
+  // None of a cut.
+  [[nodiscard]] std::span<const LinkId> links(ResourceId part) const { return PartOf(part).links; }
 
  private:
   struct Part {
-    const std::vector<LinkId>* links;  // a key of numbers_
+    std::span<const LinkId> links;  // a key of numbers_
     Rate capacity;
   };
-  [[nodiscard]] const Part& PartOf(ResourceId part) const;
+  using CutsByLeaf = std::unordered_map<DeviceId, std::vector<ResourceId>>;
 
+  [[nodiscard]] const Part& PartOf(ResourceId part) const;
+  [[nodiscard]] ResourceId AddPart(Part part);
+  [[nodiscard]] const CutsByLeaf& CutsOf(DeviceId leaf, CutSide side);
+
+  const Fabric& fabric_;
   std::size_t first_;
-  mutable std::shared_mutex mutex_;  // guards what follows; parts stay as they are
-  std::map<std::vector<LinkId>, std::size_t> numbers_;
+  mutable std::shared_mutex mutex_;  // guards what follows; what is in there stays as it is
+  std::map<std::vector<LinkId>, ResourceId> numbers_;
+  std::map<std::pair<DeviceId, CutSide>, CutsByLeaf> cuts_;
   std::deque<Part> parts_;
 };
 

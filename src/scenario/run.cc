@@ -100,8 +100,8 @@ class Run {
         !(TrunksAreWhole(*result_.fabric) && TrunksAreEven(*result_.fabric))) {
       result_.assumptions.push_back(
           "routing: where cables are missing or slow, adaptive flows share what leads to each "
-          "destination at best, as if any way up met any way down; switches see their own queues "
-          "alone, and packets may take longer; engine: packet follows each");
+          "destination at best, within what any one or two leaves may have together; switches see "
+          "their own queues alone, and packets may take longer; engine: packet follows each");
     }
   }
 

@@ -1,8 +1,11 @@
 #include "engine/flow/link_use.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "engine/flow/network.h"
 #include "trunkline/fabric/fabric.h"
@@ -28,25 +31,55 @@ void Divide(const Fabric& fabric, std::span<const LinkId> links, bool by_rate, U
   }
 }
 
-// Divides it so that the links that have carried least for their rates come level.
-void Level(const Fabric& fabric, std::span<const LinkId> links, Uint128 amount, Carried& carried) {
-  std::vector<std::pair<double, LinkId>> order;
-  for (const LinkId link : links) {
-    order.emplace_back(static_cast<double>(carried[link]) / RateOf(fabric, link), link);
+// Bytes that may take any of some links of a trunk.
+struct Choice {
+  std::span<const LinkId> links;
+  double amount = 0;
+  std::vector<double> placed;  // by link
+};
+
+// Places the bytes of a choice anew: those of its links come level that carry least for their
+// rates.
+void Level(const Fabric& fabric, Choice& choice, std::map<LinkId, double>& carried) {
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < choice.links.size(); ++i) {
+    double& others = carried[choice.links[i]];
+    others -= choice.placed[i];
+    choice.placed[i] = 0;
+    order.emplace_back(others / RateOf(fabric, choice.links[i]), i);
   }
   std::ranges::sort(order);
   double level = 0;
   double rates = 0;
-  auto sum = static_cast<double>(amount);
+  double sum = choice.amount;
   auto end = order.begin();
   while (end != order.end() && (end == order.begin() || level > end->first)) {
-    rates += RateOf(fabric, end->second);
-    sum += static_cast<double>(carried[end->second]);
+    const double rate = RateOf(fabric, choice.links[end->second]);
+    rates += rate;
+    sum += end->first * rate;
     level = sum / rates;
     ++end;
   }
   for (auto at = order.begin(); at != end; ++at) {
-    carried[at->second] = static_cast<Uint128>(level * RateOf(fabric, at->second));
+    const double rate = RateOf(fabric, choice.links[at->second]);
+    choice.placed[at->second] = std::max(0.0, level - at->first) * rate;
+    carried[choice.links[at->second]] += choice.placed[at->second];
+  }
+}
+
+// In turn, again and again: each brings the sum of squared loads down, which is least where the
+// busiest link of a trunk is as little busy as it can be. After a few turns hardly any byte moves.
+void LevelAll(const Fabric& fabric, std::span<Choice> choices, Carried& carried) {
+  constexpr int kTurns = 16;
+  // What has fewer links to choose from first: the others avoid those.
+  std::ranges::stable_sort(choices, {}, [](const Choice& choice) { return choice.links.size(); });
+  for (Choice& choice : choices) choice.placed.assign(choice.links.size(), 0);
+  std::map<LinkId, double> by_choice;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (Choice& choice : choices) Level(fabric, choice, by_choice);
+  }
+  for (const auto& [link, bytes] : by_choice) {
+    carried[link] += static_cast<Uint128>(std::max(0.0, bytes));
   }
 }
 
@@ -57,16 +90,13 @@ std::vector<LinkUse> LinkUses(const Router& router, std::span<const Uint128> by_
   const bool adaptive = router.options().policy == RoutingPolicy::kAdaptive;
   Carried carried;
   std::map<std::uint32_t, Uint128> in_parts;  // by trunk: what has gone by parts of it
-  std::vector<std::pair<std::span<const LinkId>, Uint128>> parts;
+  std::vector<Choice> choices;
   for (std::size_t part = fabric.resource_count(); part < by_resource.size(); ++part) {
-    if (by_resource[part] == 0) continue;
-    parts.emplace_back(router.trunk_links(ResourceId(part)), by_resource[part]);
-    in_parts[fabric.link(parts.back().first.front()).trunk] += by_resource[part];
+    const auto links = router.trunk_links(ResourceId(part));
+    if (by_resource[part] == 0 || links.empty()) continue;  // a cut's bytes are those of parts
+    choices.push_back({links, static_cast<double>(by_resource[part]), {}});
+    in_parts[fabric.link(links.front()).trunk] += by_resource[part];
   }
-  // What has fewer links to choose from first: the others avoid those.
-  std::ranges::stable_sort(parts, {}, [](const auto& part) { return part.first.size(); });
-  for (const auto& [links, amount] : parts) Level(fabric, links, amount, carried);
-
   for (std::size_t i = 0; i < std::min(by_resource.size(), fabric.resource_count()); ++i) {
     const Uint128 amount = by_resource[i];
     if (amount == 0) continue;
@@ -75,12 +105,14 @@ std::vector<LinkUse> LinkUses(const Router& router, std::span<const Uint128> by_
       continue;
     }
     const auto trunk = static_cast<std::uint32_t>(i - fabric.link_count());
+    const auto links = fabric.trunk_links(trunk);
     if (const auto part = in_parts.find(trunk); part != in_parts.end()) {
-      Level(fabric, fabric.trunk_links(trunk), amount - part->second, carried);
+      choices.push_back({links, static_cast<double>(amount - part->second), {}});
     } else {
-      Divide(fabric, fabric.trunk_links(trunk), adaptive, amount, carried);
+      Divide(fabric, links, adaptive, amount, carried);
     }
   }
+  LevelAll(fabric, choices, carried);
   std::vector<LinkUse> uses;
   for (const auto& [link, amount] : carried) {
     const Uint128 bytes = (amount + FlowHop::kOne / 2) >> FlowHop::kFractionBits;

@@ -76,15 +76,14 @@ TEST(FlowTraffic, RatesChangeWhenFlowsComeAndGo) {
   EXPECT_EQ(report.flows[1].delivered, Time::Microseconds(162));
 }
 
-// Three leaves of two hosts, three spines; leaf 0 has no cable to spine 0 and leaf 1 none to
-// spine 1.
-Fabric LeavesWithoutCables() {
+// By leaf, the spines that it has a cable to; each has two hosts.
+Fabric LeavesUnder(const std::vector<std::vector<std::uint32_t>>& spines_of_leaf) {
   FabricBuilder builder;
   std::vector<DeviceId> spines;
-  for (std::uint32_t s = 0; s < 3; ++s) {
+  for (std::uint32_t s = 0; s < 4; ++s) {
     spines.push_back(builder.AddDevice({.kind = DeviceKind::kSwitch, .tier = 2, .local = s}));
   }
-  for (std::uint32_t l = 0; l < 3; ++l) {
+  for (std::uint32_t l = 0; l < spines_of_leaf.size(); ++l) {
     const DeviceId leaf = builder.AddDevice({.kind = DeviceKind::kSwitch, .tier = 1, .local = l});
     for (std::uint32_t h = 0; h < 2; ++h) {
       const DeviceId host = builder.AddDevice({.kind = DeviceKind::kHost, .node = 2 * l + h});
@@ -92,8 +91,7 @@ Fabric LeavesWithoutCables() {
     }
     std::vector<LinkId> up;
     std::vector<LinkId> down;
-    for (std::uint32_t s = 0; s < 3; ++s) {
-      if (l == s && l < 2) continue;
+    for (const std::uint32_t s : spines_of_leaf[l]) {
       up.push_back(builder.AddCable(leaf, spines[s], kRate, kCable, LinkKind::kNetwork));
       down.push_back(LinkId(Index(up.back()) ^ 1U));
     }
@@ -103,26 +101,55 @@ Fabric LeavesWithoutCables() {
   return std::move(builder).Build();
 }
 
-// From leaf 0 to leaf 1 spine 2 leads alone: two flows have half a cable each. A third, to leaf 2,
-// has the cable to spine 1 to itself.
-TEST(FlowTraffic, AdaptiveFlowsShareTheCablesThatLeadToThem) {
-  const Fabric fabric = LeavesWithoutCables();
+FlowTrafficReport RunAdaptively(const Fabric& fabric, std::vector<TrafficFlow> flows) {
   const Router router(fabric, {.policy = RoutingPolicy::kAdaptive});
-  const auto placement = PackedPlacement(fabric, 6);
-  const auto report =
-      RunFlowTraffic(router, WorkloadOf({FlowOf(0, 2), FlowOf(1, 3), FlowOf(0, 4)}, 6), *placement,
-                     FlowTrafficOptions());
-  ASSERT_TRUE(report.has_value());
-  EXPECT_EQ(report->flows[0].delivered, Time::Microseconds(160 + 4));
-  EXPECT_EQ(report->flows[1].delivered, Time::Microseconds(160 + 4));
-  EXPECT_EQ(report->flows[2].delivered, Time::Microseconds(80 + 4));
-  std::map<std::string, std::int64_t> carried;  // by the far end of what leads up from leaf 0
-  for (const LinkUse& use : report->links) {
+  const auto ranks = static_cast<std::uint32_t>(fabric.endpoints().size());
+  auto report = RunFlowTraffic(router, WorkloadOf(std::move(flows), ranks),
+                               *PackedPlacement(fabric, ranks), FlowTrafficOptions());
+  EXPECT_TRUE(report.has_value()) << Format(report.error().front());
+  return report ? *std::move(report) : FlowTrafficReport();
+}
+
+// By the far end of what leads up from leaf 0.
+std::map<std::string, std::int64_t> CarriedUp(const Fabric& fabric,
+                                              const FlowTrafficReport& report) {
+  std::map<std::string, std::int64_t> carried;
+  for (const LinkUse& use : report.links) {
     const Link& link = fabric.link(use.link);
     if (fabric.name(link.from) == "leaf-0") carried[fabric.name(link.to)] = use.wire_bytes;
   }
+  return carried;
+}
+
+// From leaf 0 to leaf 1 spine 2 leads alone: two flows have half a cable each. A third, to leaf 2,
+// has the cable to spine 1 to itself.
+TEST(FlowTraffic, AdaptiveFlowsShareTheCablesThatLeadToThem) {
+  const Fabric fabric = LeavesUnder({{1, 2}, {0, 2}, {0, 1, 2}});
+  const auto report = RunAdaptively(fabric, {FlowOf(0, 2), FlowOf(1, 3), FlowOf(0, 4)});
+  ASSERT_THAT(report.flows, SizeIs(3));
+  EXPECT_EQ(report.flows[0].delivered, Time::Microseconds(160 + 4));
+  EXPECT_EQ(report.flows[1].delivered, Time::Microseconds(160 + 4));
+  EXPECT_EQ(report.flows[2].delivered, Time::Microseconds(80 + 4));
+  auto carried = CarriedUp(fabric, report);
   EXPECT_EQ(carried["spine-1"], 1'000'000);
   EXPECT_EQ(carried["spine-2"], 2'000'000);
+}
+
+// Of leaf 0's four cables up three lead to leaves 1 and 2, one of them to both. Four flows have
+// three quarters of a cable each, whatever the fourth cable could carry.
+TEST(FlowTraffic, AdaptiveFlowsShareTheUnionOfPartsThatOverlap) {
+  const Fabric fabric = LeavesUnder({{0, 1, 2, 3}, {0, 1}, {1, 2}});
+  const auto report =
+      RunAdaptively(fabric, {FlowOf(0, 4), FlowOf(1, 5), FlowOf(0, 2), FlowOf(1, 3)});
+  ASSERT_THAT(report.flows, SizeIs(4));
+  for (const FlowRecord& flow : report.flows) {
+    EXPECT_NEAR(flow.delivered.seconds(), 1e-6 * (80.0 * 4 / 3 + 4), 1e-11);
+  }
+  auto carried = CarriedUp(fabric, report);
+  for (const char* spine : {"spine-0", "spine-1", "spine-2"}) {
+    EXPECT_NEAR(static_cast<double>(carried[spine]), 4e6 / 3, 100) << spine;
+  }
+  EXPECT_EQ(carried["spine-3"], 0);
 }
 
 TEST(FlowTraffic, TriggersStartTheNextFlow) {
