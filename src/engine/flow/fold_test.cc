@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/flow/partition.h"
 #include "engine/flow/test_inputs.h"
 #include "trunkline/base/random.h"
 #include "trunkline/collective/algorithm.h"
+#include "trunkline/fabric/build.h"
 
 namespace trunkline {
 namespace {
@@ -132,6 +134,29 @@ TEST(Fold, GivesTheSamePicosecondsWhereRanksRotate) {
     EXPECT_LE(ExpectSameFolded(run, *graph, PackedPlacement(run.fabric, ranks).value(),
                                "rotation seed " + std::to_string(seed)),
               hosts);
+  }
+}
+
+TEST(Fold, GivesTheSamePicosecondsOnToriWhoseRoutesTakeAllPaths) {
+  const std::pair<const char*, std::uint32_t> tori[] = {// and what one row or slab has
+                                                        {"torus:sizes=[4,3]", 4},
+                                                        {"torus:sizes=[5,4],ends=2", 10},
+                                                        {"torus:sizes=[3,4,2]", 12}};
+  for (const auto& [spec, slab] : tori) {
+    for (const RoutingPolicy policy : {RoutingPolicy::kAdaptive, RoutingPolicy::kSpray}) {
+      for (const char* algorithm : {"pairwise", "direct"}) {
+        FlowCase run{.fabric = BuildFabric(ParseFabricSpec(spec).value())->fabric};
+        run.routing.policy = policy;
+        run.routing.wire_bytes = 4166;
+        run.routing.payload_bytes = 4096;
+        const auto ranks = static_cast<std::uint32_t>(run.fabric.endpoints().size());
+        const CollectiveChoice choice =
+            Choose(Primitive::kAllToAll, std::int64_t{100'000} * ranks, algorithm);
+        const auto graph = SingleCollective(choice, ranks);
+        EXPECT_LE(ExpectSameFolded(run, *graph, PackedPlacement(run.fabric, ranks).value(), spec),
+                  slab);
+      }
+    }
   }
 }
 

@@ -111,6 +111,7 @@ class Builder {
   Result<void> ConnectCommunicators();
   Result<void> ConnectPeers();
   Result<void> Connect(RankId source, RankId destination, const Manner& manner, std::uint64_t flow);
+  void TurnHops(FlowPath& path);
 
   const EngineInput& input_;
   Handshake handshake_;
@@ -125,7 +126,8 @@ class Builder {
   // By number of a resource: how many images of a connection cross it for each hop on any of the
   // resources of that number.
   std::vector<std::uint64_t> crossings_;
-  std::vector<Usage> usage_;  // by communicator
+  std::vector<std::uint32_t> place_;  // by number of a resource: its last hop in problem_.hops
+  std::vector<Usage> usage_;          // by communicator
   std::map<std::pair<CommunicatorId, Manner>, std::uint32_t> communicator_index_;
   std::map<GroupLayout, std::uint32_t> layout_index_;
   std::vector<const GroupLayout*> layouts_;
@@ -378,15 +380,32 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
     connection.limit = std::min(connection.limit, LoneRate(path.last_hop, capacity));
   }
   connection.latency = cost.latency + StepLatencyOf(input_.transport, manner, hop_class_);
-  if (rotation_) {
-    for (FlowHop& hop : std::span(problem_.hops).subspan(path.first_hop)) {
-      hop.weight *= crossings_[hop.resource];
-    }
-    if (!hops.empty()) path.last_hop.weight *= crossings_[path.last_hop.resource];
-  }
+  if (rotation_) TurnHops(path);
   problem_.connections.push_back(connection);
   problem_.paths.push_back(path);
   return {};
+}
+
+// Hops as those of all images of a connection. Links that the rotation takes to one another are one
+// resource, which a path crosses once, with all of its weight.
+void Builder::TurnHops(FlowPath& path) {
+  place_.resize(problem_.capacities.size(), 0);
+  std::vector<FlowHop>& hops = problem_.hops;
+  std::uint32_t end = path.first_hop;
+  for (std::uint32_t i = end; i < hops.size(); ++i) {
+    const FlowHop hop = {hops[i].resource, hops[i].weight * crossings_[hops[i].resource]};
+    std::uint32_t& place = place_[hop.resource];
+    if (place >= path.first_hop && place < end && hops[place].resource == hop.resource) {
+      hops[place].weight += hop.weight;
+    } else {
+      place = end;
+      hops[end++] = hop;
+    }
+  }
+  hops.resize(end);
+  if (path.hop_count == 0) return;
+  path.hop_count = end - path.first_hop + 1;
+  path.last_hop.weight *= crossings_[path.last_hop.resource];
 }
 
 Result<void> Builder::ConnectCommunicators() {

@@ -16,7 +16,7 @@ constexpr DeviceId kNoDevice{UINT32_MAX};
 constexpr LinkId kNoLink{UINT32_MAX};
 
 // Continues a map of endpoints over the whole fabric: of a device and its image, the links that are
-// not mapped yet are paired in the order of their ports.
+// not mapped yet are paired in the order of their ports, those first that lead to the right ends.
 class Automorphism {
  public:
   explicit Automorphism(const Fabric& fabric)
@@ -33,6 +33,13 @@ class Automorphism {
   [[nodiscard]] std::vector<LinkId> TakeLinks() { return std::move(link_); }
 
  private:
+  // Whether a free link leads to where the image of `from` has to.
+  [[nodiscard]] bool MayMap(LinkId from, LinkId to) const {
+    const DeviceId image = device_[Index(fabric_.link(from).to)];
+    const DeviceId end = fabric_.link(to).to;
+    return link_taken_[Index(to)] == 0 &&
+           (image == kNoDevice ? device_taken_[Index(end)] == 0 : image == end);
+  }
   bool MapCable(LinkId from, LinkId to);
   bool MapLink(LinkId from, LinkId to);
 
@@ -74,17 +81,12 @@ bool Automorphism::Extend() {
   for (std::size_t next = 0; next < mapped_.size(); ++next) {
     const DeviceId device = mapped_[next];
     const auto ports = fabric_.out(device_[Index(device)]);
-    auto port = ports.begin();
-    const auto skip_taken = [&] {
-      while (port != ports.end() && link_taken_[Index(*port)] != 0) ++port;
-    };
+    if (fabric_.out(device).size() != ports.size()) return false;
     for (const LinkId link : fabric_.out(device)) {
       if (link_[Index(link)] != kNoLink) continue;
-      skip_taken();
+      const auto port = std::ranges::find_if(ports, [&](LinkId id) { return MayMap(link, id); });
       if (port == ports.end() || !MapCable(link, *port)) return false;
     }
-    skip_taken();
-    if (port != ports.end()) return false;
   }
   return true;
 }
@@ -95,6 +97,7 @@ class Finder {
       : router_(router), fabric_(router.fabric()), placement_(placement), ranks_(ranks) {}
 
   [[nodiscard]] bool Applies() const;
+  [[nodiscard]] bool TakesAllPaths() const;
   [[nodiscard]] std::optional<Rotation> Try(std::uint32_t period) const;
 
  private:
@@ -111,8 +114,28 @@ class Finder {
   std::uint32_t ranks_;
 };
 
+// Whether a route is all paths of fewest cables, each as long in time, and each fork shared out by
+// the rates of its links: what is alike of the fabric has routes that are alike.
+bool Finder::TakesAllPaths() const {
+  const RoutingPolicy policy = router_.options().policy;
+  if (policy != RoutingPolicy::kAdaptive && policy != RoutingPolicy::kSpray) return false;
+  if (fabric_.trunk_count() > 0) return false;  // trunks need not be alike where links are
+  const auto is_switch = [&](DeviceId id) {
+    return fabric_.device(id).kind == DeviceKind::kSwitch;
+  };
+  std::optional<Time> hop;  // what a cable and the switch behind it take
+  for (std::size_t l = 0; l < fabric_.link_count(); ++l) {
+    const Link& link = fabric_.link(LinkId(l));
+    if (!is_switch(link.from) || !is_switch(link.to)) continue;
+    const Time time = link.latency + fabric_.device(link.to).latency;
+    if (time != hop.value_or(time)) return false;
+    hop = time;
+  }
+  return true;
+}
+
 bool Finder::Applies() const {
-  if (router_.options().policy != RoutingPolicy::kStatic) return false;
+  if (router_.options().policy != RoutingPolicy::kStatic && !TakesAllPaths()) return false;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     const DeviceId device = endpoint(rank);
     if (fabric_.device(device).kind != DeviceKind::kHost || fabric_.out(device).size() != 1) {
@@ -129,7 +152,9 @@ std::optional<Rotation> Finder::Try(std::uint32_t period) const {
   }
   if (!map.Extend()) return std::nullopt;
   Rotation rotation{.period = period, .turns = ranks_ / period, .image = map.TakeLinks()};
-  if (!Commutes(rotation)) return std::nullopt;
+  if (router_.options().policy == RoutingPolicy::kStatic && !Commutes(rotation)) {
+    return std::nullopt;
+  }
   return rotation;
 }
 

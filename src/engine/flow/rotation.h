@@ -34,9 +34,10 @@ struct Rotation {
 
 // The rotation of least period that the ranks of a schedule and their routes have; nothing when
 // there is none or none is found. Looks at schedules that rotate and whose ranks talk to most
-// others (it costs a look at the routes from one rank of each switch to all others), on plain hosts
-// with one cable each under static routing: there a route depends on its source only through the
-// switch at the other end of the cable.
+// others, on plain hosts with one cable each: under static routing, where a route depends on its
+// source only through the switch at the other end of the cable (it costs a look at the routes from
+// one rank of each switch to all others), and under those that take all paths of fewest cables at
+// once, which whatever keeps the fabric keeps too, where there are no trunks.
 [[nodiscard]] std::optional<Rotation> FindRotation(const Router& router, const Placement& placement,
                                                    const Schedule& schedule);
 

@@ -6,6 +6,7 @@
 
 #include "engine/flow/test_inputs.h"
 #include "trunkline/collective/algorithm.h"
+#include "trunkline/fabric/build.h"
 
 namespace trunkline {
 namespace {
@@ -43,6 +44,14 @@ TEST(Rotation, IsRefusedWhereALinkOrARouteDiffers) {
   EXPECT_EQ(PeriodOf(LeafSpine(3, 4, 3), 12), 12U);
   EXPECT_EQ(PeriodOf(LeafSpine(6, 4, 3), 24), 12U);
   EXPECT_EQ(PeriodOf(LeafSpine(4, 4, 4), 16, RoutingPolicy::kEcmp), 16U);
+}
+
+TEST(Rotation, TurnsATorusByARowWhereRoutesTakeAllPaths) {
+  const Fabric torus = BuildFabric(ParseFabricSpec("torus:sizes=[4,6]").value())->fabric;
+  EXPECT_EQ(PeriodOf(torus, 24, RoutingPolicy::kAdaptive), 4U);
+  EXPECT_EQ(PeriodOf(torus, 24, RoutingPolicy::kSpray), 4U);
+  EXPECT_EQ(PeriodOf(torus, 24, RoutingPolicy::kEcmp), 24U);
+  EXPECT_EQ(PeriodOf(torus, 20, RoutingPolicy::kAdaptive), 20U);
 }
 
 TEST(Rotation, IsRefusedWherePlacementDoesNotTurn) {
