@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/plural.h"
 #include "base/word_reader.h"
@@ -125,6 +126,7 @@ class Reader {
           scenario_.assumptions.push_back(
               fmt::format("node: {}, {}", built->node.name, built->node.description));
         }
+        if (!cluster->Find("fabric")) AssumeProvisioning(built->fabric);
         scenario_.cluster.fabric = std::make_shared<const BuiltFabric>(std::move(*built));
       } else {
         cluster->Find("fabric").value_or(*value).Adopt(built.error());
@@ -132,6 +134,25 @@ class Reader {
     }
     ReadPlacement(file_, *cluster, scenario_.cluster.fabric.get(), scenario_.cluster.placement);
     ReadPackets(*value, scenario_);
+  }
+
+  // Leaves that few ends fill keep all their cables up.
+  void AssumeProvisioning(const Fabric& fabric) {
+    std::uint32_t ends = 0;
+    std::uint32_t cables = 0;
+    std::optional<DeviceId> last;
+    for (std::size_t d = 0; d < fabric.device_count(); ++d) {
+      if (fabric.device(DeviceId(d)).tier == 1) last = DeviceId(d);
+    }
+    if (!last) return;
+    for (const LinkId link : fabric.out(*last)) {
+      ++(fabric.device(fabric.link(link).to).kind == DeviceKind::kSwitch ? cables : ends);
+    }
+    if (cables <= ends) return;
+    scenario_.assumptions.push_back(
+        fmt::format("fabric: provisioned for {} nodes a scale unit: a leaf of the last has {} and "
+                    "{} up",
+                    cables, Plural(ends, "end"), Plural(cables, "cable")));
   }
 
   // A kind that needs a number of nodes gets as many as the ranks of a collective take.

@@ -100,10 +100,11 @@ TEST(Scenario, SaysWhatItChoseWhereTheFileIsSilent) {
   const Scenario scenario = Read(
       "cluster: {node: dgx-h100, nodes: 2}\nworkload:\n"
       "  collective: {primitive: all_reduce, size: 1 MiB}\n");
-  ASSERT_EQ(scenario.assumptions.size(), 3U);
+  ASSERT_EQ(scenario.assumptions.size(), 4U);
   EXPECT_THAT(scenario.assumptions[0], HasSubstr("non-blocking rail-optimized"));
   EXPECT_THAT(scenario.assumptions[1], HasSubstr("adaptive over the minimal paths"));
-  EXPECT_THAT(scenario.assumptions[2], HasSubstr("NCCL's choice at each size"));
+  EXPECT_THAT(scenario.assumptions[2], HasSubstr("has 2 ends and 32 cables up"));
+  EXPECT_THAT(scenario.assumptions[3], HasSubstr("NCCL's choice at each size"));
   EXPECT_EQ(scenario.cluster.fabric->fabric.endpoints().size(), 16U);
 }
 
