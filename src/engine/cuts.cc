@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/disjoint_sets.h"
+#include "engine/alike.h"
 
 namespace trunkline {
 namespace {
@@ -65,7 +66,9 @@ void NarrowToInner(const Partition& inner, Partition& outer) {
 
 }  // namespace
 
-FabricCuts::FabricCuts(const Router& router) : router_(&router) {
+FabricCuts::FabricCuts(const Router& router)
+    : router_(&router),
+      alike_(router.options().gpudirect == GpuDirect::kOn && PairsAreAlike(router.fabric())) {
   const Fabric& fabric = router.fabric();
   std::uint8_t top_tier = 0;
   nic_numbers_.reserve(fabric.device_count());

@@ -45,6 +45,10 @@ class FabricCuts {
  public:
   explicit FabricCuts(const Router& router);
 
+  // Whether pairs of endpoints that sit alike fare alike (alike.h); not where they meet on the way
+  // to host memory.
+  [[nodiscard]] bool alike() const { return alike_; }
+
   [[nodiscard]] CutLoad LoadOf(const std::vector<DeviceId>& endpoints) const;
 
   // Partitions of a group, finest first: its endpoints, nodes, and blocks, as long as there is more
@@ -81,6 +85,7 @@ class FabricCuts {
                                               const CutLoad* load, Partition& nodes) const;
 
   const Router* router_;
+  bool alike_;
   std::vector<Level> levels_;               // nodes first
   std::vector<std::uint32_t> nic_numbers_;  // by device: dense over NICs and hosts
   std::uint32_t nics_ = 0;

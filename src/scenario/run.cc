@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <chrono>
 #include <ctime>
 
@@ -132,23 +133,38 @@ class Run {
     result_.warnings.push_back(std::move(warning));
   }
 
-  // docs/engines.md has how far off it is.
-  void WarnOfClosedForm(const Chosen& chosen) {
+  // What the closed form of a collective misses, or nothing. docs/engines.md has how far off it is.
+  [[nodiscard]] const char* Missed(const CollectiveChoice& choice, std::uint32_t ranks) {
     constexpr Bytes kAgrees{std::int64_t{4} << 20};  // up to here within 1 % of the flow engine
-    const CollectiveChoice& choice = chosen.choice;
-    const bool inside = result_.fragmentation.nodes == 1;
-    if (scenario_.engine != EngineKind::kAnalytic || choice.algorithm != "pairwise" || inside ||
-        choice.spec.bytes <= kAgrees || warned_of_closed_form_) {
-      return;
+    const std::string& algorithm = choice.algorithm;
+    if (choice.spec.bytes <= kAgrees) return nullptr;
+    const bool exchange = algorithm == "pairwise" || algorithm == "direct";
+    if (exchange && !costs().alike() && ranks > GroupModel::kMostInAllPairs) {
+      return "more than half of the time of a large exchange on a fabric that is not the same for "
+             "all, whose cables it then does not follow one by one";
     }
+    if (algorithm == "pairwise" && result_.fragmentation.nodes > 1) {
+      return "more than half of the time of a large pairwise exchange over several nodes, whose "
+             "steps meet on the NICs";
+    }
+    const bool doubling = algorithm == "recursive_doubling" || algorithm == "halving_doubling";
+    if (doubling && !std::has_single_bit(ranks)) {
+      return "up to half of the time among ranks that are no power of two, where those that hand "
+             "nothing over start at once";
+    }
+    return nullptr;
+  }
+
+  void WarnOfClosedForm(const CollectiveChoice& choice, std::uint32_t ranks) {
+    if (scenario_.engine != EngineKind::kAnalytic || warned_of_closed_form_) return;
+    const char* missed = Missed(choice, ranks);
+    if (missed == nullptr) return;
     warned_of_closed_form_ = true;
     Diagnostic warning;
     warning.severity = Severity::kWarning;
     warning.code = "TL1622";
-    warning.message =
-        "the analytic engine may miss more than half of the time of a large pairwise exchange over "
-        "several nodes, whose steps meet on the NICs";
-    warning.hint = "run it with engine: flow, or with algorithm: direct";
+    warning.message = fmt::format("the analytic engine may miss {}", missed);
+    warning.hint = "run it with engine: flow, which shares every link";
     result_.warnings.push_back(std::move(warning));
   }
 
@@ -294,7 +310,7 @@ class Run {
     for (const Bytes size : job.sizes) {
       const auto chosen = ChooseFor(chooser, job, size);
       if (!chosen) return std::unexpected(PlaceAt(job.algorithm_origin, chosen.error()));
-      WarnOfClosedForm(*chosen);
+      WarnOfClosedForm(chosen->choice, job.ranks);
       const auto bound = LowerBound(*result_.router, result_.transport, chosen->choice, endpoints);
       if (!bound) return std::unexpected(bound.error());
       result_.bound = *bound;

@@ -111,7 +111,7 @@ class Reader {
     const std::size_t before = document_.error_count();
     ReadCluster(file_, *cluster, spec, scenario_);
     ReadFaults(root, spec, scenario_);
-    WarnOfBlindSpots(root, *cluster, spec);
+    WarnOfCollisions(*cluster);
     if (document_.error_count() == before) {
       auto built = Build(root, spec);
       if (built) {
@@ -184,22 +184,15 @@ class Reader {
     (routing ? *routing : *value).Adopt(problems);
   }
 
-  // The closed forms follow a few paths, as if nothing else crossed the links inside a server.
-  void WarnOfBlindSpots(const YamlMap& root, const YamlMap& cluster, const FabricSpec& spec) const {
-    if (scenario_.engine != EngineKind::kAnalytic) return;
-    const auto warn = [](const YamlValue& value, const char* what) {
-      value.Warn("TL1622", fmt::format("the analytic engine may miss {}", what),
-                 "run it with engine: flow, which shares every link");
-    };
-    const ClusterSpec& read = scenario_.cluster;
-    if (!spec.faults.empty()) warn(*root.Find("faults"), "the effect of faults");
-    if (read.gpudirect == GpuDirect::kOff) {
-      warn(*cluster.Find(cluster.Find("gpudirect") ? "gpudirect" : "transport"),
-           "what staging in host memory costs where GPUs share a PCIe link");
+  // The closed forms take cables between two tiers to be shared evenly.
+  void WarnOfCollisions(const YamlMap& cluster) const {
+    if (scenario_.engine != EngineKind::kAnalytic ||
+        PathChoiceOf(scenario_.cluster.routing) == PathChoice::kPacket) {
+      return;
     }
-    if (PathChoiceOf(read.routing) != PathChoice::kPacket) {
-      warn(*cluster.Find("fabric"), "collisions of flows that are kept on one path");
-    }
+    cluster.Find("fabric")->Warn(
+        "TL1622", "the analytic engine may miss collisions of flows that are kept on one path",
+        "run it with engine: flow, which shares every link");
   }
 
   void ReadAllWorkloads(const YamlMap& root) {

@@ -10,32 +10,37 @@
 
 namespace trunkline {
 
-// What the communication of one task graph costs in closed form, by its own numbers.
+// What the communication of one task graph costs in closed form, by its own numbers. A rank stands
+// for all that run its program: where pairs that sit alike do not fare alike, its groups and peers
+// are as slow as the slowest of theirs.
 class StepCosts {
  public:
   // `fabric`: of the input's router and transport.
   StepCosts(const EngineInput& input, FabricCosts& fabric);
 
-  // Dense index of a communicator, for the calls below.
-  [[nodiscard]] Result<std::uint32_t> Group(CommunicatorId id);
+  // Dense index of a rank's communicator, for the calls below.
+  [[nodiscard]] Result<std::uint32_t> Group(RankId rank, std::uint32_t role);
   [[nodiscard]] std::uint32_t size(std::uint32_t group) const {
-    return groups_[group].costs->model.ranks();
+    return groups_[group].costs.front()->model.ranks();
   }
   // The time of a collective whose members start together.
   [[nodiscard]] Result<Time> Collective(std::uint32_t group, std::uint32_t collective);
   // Its lower bound.
   [[nodiscard]] Result<Time> Bound(std::uint32_t group, std::uint32_t collective) const;
 
-  // A message by a peer role.
-  [[nodiscard]] Result<FabricCosts::Message> Peer(RankId from, RankId to);
+  // A message of a rank by a peer role.
+  [[nodiscard]] Result<FabricCosts::Message> Peer(RankId from, std::uint32_t role);
 
  private:
   struct GroupCosts {
-    CommunicatorId id{};
-    FabricCosts::Group* costs = nullptr;
+    std::vector<CommunicatorId> ids;         // the rank's, then those that it stands for
+    std::vector<FabricCosts::Group*> costs;  // of each
     std::vector<std::optional<Time>> times;  // by collective
   };
 
+  // The rank, and where one does not stand for all the others that run its program.
+  [[nodiscard]] std::vector<RankId> Congruent(RankId rank) const;
+  [[nodiscard]] Result<FabricCosts::Group*> CostsOf(CommunicatorId id);
   // All ranks of these programs communicate side by side.
   [[nodiscard]] const CutLoad& LoadOf(const std::set<std::uint32_t>& programs);
   [[nodiscard]] std::vector<DeviceId> EndpointsOf(const std::vector<RankId>& ranks) const;
@@ -43,7 +48,7 @@ class StepCosts {
 
   const EngineInput input_;
   FabricCosts& fabric_;
-  std::vector<std::vector<DeviceId>> endpoints_of_program_;
+  std::vector<std::vector<RankId>> ranks_of_program_;
   std::map<std::set<std::uint32_t>, const CutLoad*> loads_;  // by programs
   std::map<CommunicatorId, std::uint32_t> index_;
   std::vector<GroupCosts> groups_;

@@ -22,6 +22,9 @@ class FabricCosts {
   FabricCosts(const Router& router, const TransportModel& transport)
       : router_(router), transport_(transport), cuts_(router) {}
 
+  // Whether one group or pair stands for all that sit alike.
+  [[nodiscard]] bool alike() const { return cuts_.alike(); }
+
   // Endpoints that communicate side by side. The reference stays valid.
   [[nodiscard]] const CutLoad& LoadOf(std::vector<DeviceId> endpoints);
 

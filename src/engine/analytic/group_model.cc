@@ -35,7 +35,14 @@ Result<GroupModel> GroupModel::Make(const Router& router, const TransportModel& 
   model.locals_ = 1 + *std::ranges::max_element(model.layout_.local);
   if (!partitions->empty()) partitions->erase(partitions->begin());
   model.blocks_ = std::move(*partitions);
-  model.ways_.resize((model.blocks_.size() + 1) * model.locals_ * model.locals_);
+  model.each_pair_ = !cuts.alike();
+  if (!model.each_pair_) {
+    model.ways_.resize((model.blocks_.size() + 1) * model.locals_ * model.locals_);
+    model.members_of_local_.resize(model.locals_);
+    for (std::uint32_t i = 0; i < members.size(); ++i) {
+      model.members_of_local_[model.layout_.local[i]].push_back(i);
+    }
+  }
   model.block_load_.resize(model.blocks_.size());
 
   model.inside_load_.Resize(members.size());
@@ -59,36 +66,90 @@ Result<GroupModel> GroupModel::Make(const Router& router, const TransportModel& 
 }
 
 void GroupModel::set_protocol(Protocol protocol, const StepLatency& steps) {
+  failure_.reset();
   if (protocol == protocol_ && &steps == steps_) return;
   protocol_ = protocol;
   steps_ = &steps;
   dilution_ = 128.0 / static_cast<double>(PayloadPer128(protocol));
   std::ranges::fill(ways_, std::nullopt);
+  paths_.clear();
+  hops_.clear();
 }
 
 const Way& GroupModel::WayAt(std::size_t level, std::uint32_t from, std::uint32_t to) {
   std::optional<Way>& way =
       ways_[(level * locals_ + layout_.local[from]) * locals_ + layout_.local[to]];
-  if (!way) way = FindWay(from, to);
+  if (!way) {
+    const auto [first, second] = FirstAlike(level, from, to);
+    way = FindWay(first, second);
+  }
   return *way;
 }
 
-Way GroupModel::FindWay(std::uint32_t from, std::uint32_t to) {
-  const auto route = router_->FindRoute(members_[from], members_[to], 0);
-  if (!route) {
-    if (!failure_) failure_ = route.error();
-    return {};
+std::pair<std::uint32_t, std::uint32_t> GroupModel::FirstAlike(std::size_t level,
+                                                               std::uint32_t from,
+                                                               std::uint32_t to) const {
+  for (const std::uint32_t first : members_of_local_[layout_.local[from]]) {
+    for (const std::uint32_t second : members_of_local_[layout_.local[to]]) {
+      if (first != second && Level(first, second) == level) return {first, second};
+    }
   }
-  const HopClass hop_class = HopClassOf(router_->fabric(), *route);
+  return {from, to};
+}
+
+std::optional<Route> GroupModel::FindRoute(std::uint32_t from, std::uint32_t to) {
+  auto route = router_->FindRoute(members_[from], members_[to], 0);
+  if (route) return *std::move(route);
+  if (!failure_) failure_ = route.error();
+  return std::nullopt;
+}
+
+Way GroupModel::WayOver(const Route& route) const {
+  const HopClass hop_class = HopClassOf(router_->fabric(), route);
   const Time step =
       (*steps_)[static_cast<std::size_t>(protocol_)][static_cast<std::size_t>(hop_class)];
-  const RouteCost cost = CostOf(*route, hop_class, *transport_);
+  const RouteCost cost = CostOf(route, hop_class, *transport_);
   return {.per_byte = dilution_ / cost.limit.bytes_per_second(),
-          .per_wire_byte = 1 / route->limit.bytes_per_second(),
+          .per_wire_byte = 1 / route.limit.bytes_per_second(),
           .latency = (cost.latency + step).seconds()};
 }
 
+Way GroupModel::FindWay(std::uint32_t from, std::uint32_t to) {
+  const auto route = FindRoute(from, to);
+  return route ? WayOver(*route) : Way();
+}
+
+std::uint32_t GroupModel::LinkOf(ResourceId resource) {
+  const auto [known, added] =
+      links_.try_emplace(resource, static_cast<std::uint32_t>(link_rate_.size()));
+  if (added) {
+    link_rate_.push_back(router_->capacity(resource).bytes_per_second());
+    link_load_.push_back(0);
+  }
+  return known->second;
+}
+
+const GroupModel::Path& GroupModel::PathOf(std::uint32_t from, std::uint32_t to) {
+  const auto [known, added] = paths_.try_emplace(std::uint64_t{from} << 32U | to);
+  if (!added) return known->second;
+  const auto route = FindRoute(from, to);
+  if (!route) return known->second;
+  known->second = {.way = WayOver(*route),
+                   .first_hop = static_cast<std::uint32_t>(hops_.size()),
+                   .hop_count = static_cast<std::uint32_t>(route->hops.size())};
+  for (const Hop& hop : route->hops) hops_.push_back({LinkOf(hop.resource), hop.weight});
+  return known->second;
+}
+
 void GroupModel::ClearLoad() {
+  for (const std::uint32_t link : loaded_links_) link_load_[link] = 0;
+  loaded_links_.clear();
+  // Forms of many steps meet ever new pairs; 16 bytes a hop.
+  constexpr std::size_t kMostHops = std::size_t{1} << 22;
+  if (hops_.size() > kMostHops) {
+    paths_.clear();
+    hops_.clear();
+  }
   if (loaded_.size() > members_.size()) {
     for (Loads* loads : {&inside_load_, &outside_load_}) loads->Clear();
     for (Loads& loads : block_load_) loads.Clear();
@@ -114,6 +175,14 @@ void GroupModel::AddLoad(std::uint32_t from, std::uint32_t to, double bytes) {
   endpoint.in[to] += wire;
   loaded_.push_back(from);
   loaded_.push_back(to);
+  if (each_pair_) {
+    const Path& path = PathOf(from, to);
+    for (std::uint32_t i = 0; i < path.hop_count; ++i) {
+      const LoadedHop& hop = hops_[path.first_hop + i];
+      if (link_load_[hop.link] == 0) loaded_links_.push_back(hop.link);
+      link_load_[hop.link] += wire * hop.weight;
+    }
+  }
   for (std::size_t l = 0; l < level; ++l) {
     block_load_[l].out[blocks_[l].part_of[from]] += wire;
     block_load_[l].in[blocks_[l].part_of[to]] += wire;
@@ -121,6 +190,7 @@ void GroupModel::AddLoad(std::uint32_t from, std::uint32_t to, double bytes) {
 }
 
 std::uint32_t GroupModel::AlikeNodeSize() const {
+  if (each_pair_) return 0;
   const auto all_equal = [](const auto& values) {
     return std::ranges::adjacent_find(values, std::ranges::not_equal_to()) == values.end();
   };
@@ -194,7 +264,7 @@ double GroupModel::AllPairsSeconds(double bytes) {
     }
   }
   // Every way from and to one member stands for all: nodes are alike.
-  double slowest = 0;
+  double slowest = each_pair_ ? AllPairsOverLinks(bytes) : 0;
   for (std::uint32_t other = 1; other < ranks(); ++other) {
     slowest = std::max({slowest, BusySeconds(0, other, bytes) + WayOf(0, other).latency,
                         BusySeconds(other, 0, bytes) + WayOf(other, 0).latency});
@@ -202,11 +272,40 @@ double GroupModel::AllPairsSeconds(double bytes) {
   return slowest;
 }
 
+double GroupModel::AllPairsOverLinks(double bytes) {
+  if (ranks() > kMostInAllPairs) return 0;
+  std::vector<double> load;
+  double latency = 0;
+  for (std::uint32_t from = 0; from < ranks(); ++from) {
+    for (std::uint32_t to = 0; to < ranks(); ++to) {
+      const auto route = from == to ? std::nullopt : FindRoute(from, to);
+      if (!route) continue;
+      latency = std::max(latency, WayOver(*route).latency);
+      for (const Hop& hop : route->hops) {
+        const std::uint32_t link = LinkOf(hop.resource);
+        load.resize(link_rate_.size());
+        load[link] += bytes * dilution_ * hop.weight;
+      }
+    }
+  }
+  double busy = 0;
+  for (std::size_t link = 0; link < load.size(); ++link) {
+    busy = std::max(busy, load[link] / link_rate_[link]);
+  }
+  return transport_->message_overhead.seconds() + busy + latency;
+}
+
 double GroupModel::BusySeconds(std::uint32_t from, std::uint32_t to, double bytes) {
   const std::size_t level = Level(from, to);
-  const Way& way = WayAt(level, from, to);
+  const Way& way = WayOf(from, to);
   double busy = bytes * way.per_byte;
-  if (level == 0) {
+  if (each_pair_) {
+    const Path& path = PathOf(from, to);
+    for (std::uint32_t i = 0; i < path.hop_count; ++i) {
+      const std::uint32_t link = hops_[path.first_hop + i].link;
+      busy = std::max(busy, link_load_[link] / link_rate_[link]);
+    }
+  } else if (level == 0) {
     busy = std::max({busy, inside_load_.out[from] / inside_capacity_.out[from],
                      inside_load_.in[to] / inside_capacity_.in[to]});
   } else {

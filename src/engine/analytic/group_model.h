@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,8 +23,12 @@ struct Way {
 };
 
 // A group as closed forms see it: who is how far from whom, and what the cuts around its parts
-// carry. Ways are those of one representative pair for each (level, local index, local index), so
-// their number does not depend on the size of the group: nodes are taken to be alike.
+// carry.
+//
+// Where pairs that sit alike fare alike (FabricCuts::alike), ways are those of one representative
+// pair for each (level, local index, local index), so their number does not depend on the size of
+// the group. Elsewhere every pair has its own, and the puts of a step also share every link that
+// their routes cross, not the cuts alone.
 class GroupModel {
  public:
   // With `load`, cuts are shared with the ranks counted there (cuts.h).
@@ -43,7 +48,7 @@ class GroupModel {
     return layout_.node[a] == layout_.node[b];
   }
   [[nodiscard]] const Way& WayOf(std::uint32_t from, std::uint32_t to) {
-    return WayAt(Level(from, to), from, to);
+    return each_pair_ ? PathOf(from, to).way : WayAt(Level(from, to), from, to);
   }
 
   // A step in which every put that for_each(visit) visits, as visit(from, to, bytes), starts as
@@ -72,7 +77,9 @@ class GroupModel {
   // `reached` is that of the members of one node. O(members of a node).
   // REQUIRES: nodes are alike; distance is a power of two below ranks().
   void TakeExchange(std::uint32_t distance, double bytes, std::vector<double>& reached);
-  // A step in which every member puts `bytes` to every other. O(members).
+  // A step in which every member puts `bytes` to every other. O(members); where every pair has its
+  // own way O(members^2), up to so many: the routes of more take longer than the flow engine.
+  static constexpr std::uint32_t kMostInAllPairs = 256;
   [[nodiscard]] double AllPairsSeconds(double bytes);
   // How long a put of the loaded step keeps its sender busy, message overhead included.
   [[nodiscard]] double BusySeconds(std::uint32_t from, std::uint32_t to, double bytes);
@@ -82,7 +89,7 @@ class GroupModel {
     return transport_->message_overhead.seconds() + bytes * WayOf(from, to).per_byte;
   }
 
-  // The first route that could not be found, if any: results are void then.
+  // The first route that could not be found since set_protocol, if any: results are void then.
   [[nodiscard]] const std::optional<Diagnostics>& failure() const { return failure_; }
 
  private:
@@ -99,6 +106,17 @@ class GroupModel {
     }
   };
 
+  // A pair's way and the links that it crosses, numbered as they are met.
+  struct Path {
+    Way way;
+    std::uint32_t first_hop = 0;
+    std::uint32_t hop_count = 0;
+  };
+  struct LoadedHop {
+    std::uint32_t link = 0;
+    double weight = 1;
+  };
+
   GroupModel() = default;
   // 0 inside a node, else the number of partitions into nodes and blocks that part the two.
   [[nodiscard]] std::size_t Level(std::uint32_t from, std::uint32_t to) const {
@@ -110,6 +128,15 @@ class GroupModel {
   }
   [[nodiscard]] const Way& WayAt(std::size_t level, std::uint32_t from, std::uint32_t to);
   [[nodiscard]] Way FindWay(std::uint32_t from, std::uint32_t to);
+  // The members that stand for all that are as far apart: the first two.
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> FirstAlike(std::size_t level,
+                                                                   std::uint32_t from,
+                                                                   std::uint32_t to) const;
+  [[nodiscard]] const Path& PathOf(std::uint32_t from, std::uint32_t to);
+  [[nodiscard]] std::optional<Route> FindRoute(std::uint32_t from, std::uint32_t to);
+  [[nodiscard]] Way WayOver(const Route& route) const;
+  [[nodiscard]] std::uint32_t LinkOf(ResourceId resource);
+  [[nodiscard]] double AllPairsOverLinks(double bytes);
   void ClearLoad();
   void AddLoad(std::uint32_t from, std::uint32_t to, double bytes);
   // As if every member of every part had sent and received `wire` bytes over `level`.
@@ -127,10 +154,19 @@ class GroupModel {
 
   std::uint32_t locals_ = 1;
   std::vector<std::optional<Way>> ways_;  // [level][local of from][local of to]
-  std::vector<Loads> block_load_;         // by level - 1, by part
-  Loads inside_load_;                     // by member
-  Loads outside_load_;                    // by member
-  std::vector<std::uint32_t> loaded_;     // members whose loads may not be 0
+  std::vector<std::vector<std::uint32_t>> members_of_local_;
+
+  bool each_pair_ = false;                         // as is what follows
+  std::unordered_map<std::uint64_t, Path> paths_;  // by from and to
+  std::vector<LoadedHop> hops_;                    // of the paths
+  std::unordered_map<ResourceId, std::uint32_t> links_;
+  std::vector<double> link_rate_;
+  std::vector<double> link_load_;
+  std::vector<std::uint32_t> loaded_links_;  // whose loads may not be 0
+  std::vector<Loads> block_load_;            // by level - 1, by part
+  Loads inside_load_;                        // by member
+  Loads outside_load_;                       // by member
+  std::vector<std::uint32_t> loaded_;        // members whose loads may not be 0
   std::optional<Diagnostics> failure_;
 };
 

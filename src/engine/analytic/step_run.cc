@@ -100,7 +100,7 @@ std::uint32_t StepRun::ChannelOf(RankId source, std::uint32_t role) {
 Result<void> StepRun::OpenChannel(std::uint32_t rank, std::uint32_t role) {
   const RankId source = ranks_[rank].id;
   const RankId destination = input_.graph.peer(source, role);
-  auto cost = costs_.Peer(source, destination);
+  auto cost = costs_.Peer(source, role);
   if (!cost) return std::unexpected(cost.error());
   const std::uint32_t index = ChannelOf(source, role);
   channels_[index].cost = *cost;
@@ -116,7 +116,7 @@ void StepRun::AwaitChannel(std::uint32_t rank, std::uint32_t role) {
 }
 
 Result<void> StepRun::JoinGroup(std::uint32_t rank, std::uint32_t role) {
-  const auto group = costs_.Group(input_.graph.communicator(ranks_[rank].id, role));
+  const auto group = costs_.Group(ranks_[rank].id, role);
   if (!group) return std::unexpected(group.error());
   At(ranks_[rank].groups, role) = *group;
   std::vector<std::uint32_t>& present = At(meetings_, *group).ranks;

@@ -1,0 +1,102 @@
+#include "engine/alike.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "engine/cuts.h"
+#include "trunkline/base/random.h"
+
+namespace trunkline {
+namespace {
+
+// A link inside a node, for sums over those of a node.
+std::uint64_t HashOf(const Link& link, const Device& from, const Device& to) {
+  const auto place = [](const Device& device) {
+    return std::uint64_t{device.local} << 4U | static_cast<std::uint64_t>(device.kind);
+  };
+  const std::uint64_t ends = place(from) << 32U | place(to);
+  const auto rate = static_cast<std::uint64_t>(link.rate.bits_per_second());
+  const auto latency = static_cast<std::uint64_t>(link.latency.ps());
+  return HashCombine(ends << 4U | static_cast<std::uint64_t>(link.kind), rate ^ latency << 48U);
+}
+
+using Rung = std::pair<DeviceKind, std::uint8_t>;  // kind and tier
+
+// The cables of a fabric, looked at one by one.
+class Cables {
+ public:
+  explicit Cables(const Fabric& fabric) : fabric_(fabric), up_(fabric.device_count()) {}
+
+  // False: it differs from those before.
+  bool Add(const Link& link) {
+    const Device& from = fabric_.device(link.from);
+    const Device& to = fabric_.device(link.to);
+    const Rung low(from.kind, from.tier);
+    const Rung high(to.kind, to.tier);
+    if (low == high) return false;
+    if (from.tier < to.tier) ++up_[Index(link.from)];
+    if (latest_ != std::pair(low, high)) {
+      latest_ = {low, high};
+      known_ = kinds_.try_emplace(latest_, &link).first->second;
+    }
+    return known_->rate == link.rate && known_->latency == link.latency;
+  }
+
+  // Whether all of a rung have as many cables up.
+  [[nodiscard]] bool AreEven() const {
+    std::map<Rung, std::uint32_t> count;
+    for (std::size_t d = 0; d < up_.size(); ++d) {
+      const Device& device = fabric_.device(DeviceId(d));
+      if (device.kind != DeviceKind::kSwitch && device.kind != DeviceKind::kNic &&
+          device.kind != DeviceKind::kHost) {
+        continue;
+      }
+      const auto [known, added] = count.try_emplace({device.kind, device.tier}, up_[d]);
+      if (known->second != up_[d]) return false;
+    }
+    return true;
+  }
+
+ private:
+  const Fabric& fabric_;
+  std::vector<std::uint32_t> up_;                       // by device
+  std::map<std::pair<Rung, Rung>, const Link*> kinds_;  // the first of each
+  std::pair<Rung, Rung> latest_;
+  const Link* known_ = nullptr;  // the first of the latest kind
+};
+
+}  // namespace
+
+bool PairsAreAlike(const Fabric& fabric) {
+  Cables cables(fabric);
+  std::vector<std::uint64_t> make(fabric.node_count());  // of a node: its links, in any order
+  std::vector<char> meets(fabric.device_count());        // GPUs that have an NVSwitch
+  for (std::size_t l = 0; l < fabric.link_count(); ++l) {
+    const Link& link = fabric.link(LinkId(l));
+    if (link.kind == LinkKind::kNetwork) {
+      if (!cables.Add(link)) return false;
+      continue;
+    }
+    const Device& from = fabric.device(link.from);
+    const Device& to = fabric.device(link.to);
+    if (IsScaleUp(link.kind) && from.kind == DeviceKind::kGpu) {
+      if (to.kind != DeviceKind::kNvSwitch) return false;
+      meets[Index(link.from)] = 1;
+    }
+    if (from.node == Device::kNoNode) continue;
+    make[from.node] += HashOf(link, from, to);
+  }
+  for (const DeviceId endpoint : fabric.endpoints()) {
+    if (fabric.device(endpoint).kind == DeviceKind::kGpu && meets[Index(endpoint)] == 0) {
+      return false;
+    }
+  }
+  const bool one_make = std::ranges::adjacent_find(make, std::ranges::not_equal_to()) == make.end();
+  return one_make && cables.AreEven();
+}
+
+}  // namespace trunkline

@@ -1,0 +1,90 @@
+// Fabrics, servers and faults under which pairs that sit alike do not fare alike: there the
+// analytic engine follows every cable, and meets the flow engine.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "trunkline/scenario/run.h"
+#include "trunkline/scenario/scenario.h"
+
+namespace trunkline {
+namespace {
+
+double SecondsOf(const std::string& text, const std::string& engine) {
+  const auto scenario = ParseScenario(text + "engine: " + engine + "\n", "test.yaml", {});
+  EXPECT_TRUE(scenario.has_value()) << (scenario ? "" : Format(scenario.error().front()));
+  if (!scenario) return 0;
+  const auto result = RunScenario(*scenario);
+  EXPECT_TRUE(result.has_value()) << (result ? "" : Format(result.error().front()));
+  return result ? result->time.seconds() : 0;
+}
+
+std::string Rings(const std::string& cluster, const std::string& faults = "") {
+  return fmt::format(
+      "cluster: {{{}}}\n{}"
+      "workload: {{collective: {{primitive: all_reduce, size: 256 MiB, "
+      "algorithm: ring, protocol: simple}}}}\n",
+      cluster, faults);
+}
+
+TEST(Unlike, FabricsTakeWhatTheFlowEngineSays) {
+  for (const char* fabric : {"torus:sizes=[4,2]", "dragonfly:h=2", "full-mesh:switches=8",
+                             "dragonfly-plus:h=4", "slim-fly:q=5"}) {
+    const std::string text = Rings(fmt::format("node: dgx-h100, nodes: 8, fabric: \"{}\"", fabric));
+    const double flow = SecondsOf(text, "flow");
+    EXPECT_NEAR(SecondsOf(text, "analytic"), flow, 0.02 * flow) << fabric;
+  }
+}
+
+TEST(Unlike, ServersTakeWhatTheFlowEngineSays) {
+  for (const char* node : {"hgx-pcie", "mi300x"}) {
+    for (const int nodes : {1, 2, 6}) {
+      const std::string text = Rings(fmt::format("node: {}, nodes: {}", node, nodes));
+      const double flow = SecondsOf(text, "flow");
+      EXPECT_NEAR(SecondsOf(text, "analytic"), flow, 0.05 * flow) << node << ' ' << nodes;
+    }
+  }
+}
+
+TEST(Unlike, FaultsTakeWhatTheFlowEngineSays) {
+  for (const char* faults :
+       {"{target: nic:2/5, kind: degrade, value: 25%}", "{target: leaf-1/spine-0, kind: fail}",
+        "{target: leaf-0/spine-1, kind: degrade, value: 50 Gb/s}"}) {
+    const std::string text =
+        Rings("node: dgx-h100, nodes: 4, fabric: {kind: clos, radix: 16, link: 400 Gb/s}",
+              fmt::format("faults: [{}]\n", faults));
+    const double flow = SecondsOf(text, "flow");
+    EXPECT_NEAR(SecondsOf(text, "analytic"), flow, 0.05 * flow) << faults;
+  }
+}
+
+// Ranks that run one program are represented by one of them; a slow cable need not be its own.
+TEST(Unlike, CablesSlowAStepWhereverTheyAre) {
+  const std::string model = ::testing::TempDir() + "unlike_test_model.json";
+  std::ofstream(model) << R"({"model_type": "llama", "num_hidden_layers": 8, "hidden_size": 4096,
+    "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8,
+    "vocab_size": 32000, "max_position_embeddings": 4096})";
+  const auto step = [&](const char* faults) {
+    return SecondsOf(fmt::format(R"(cluster: {{node: dgx-h100, nodes: 8, fabric: rail-optimized}}
+faults: [{}]
+workload:
+  training:
+    model: {}
+    parallel: {{tp: 4, pp: 2, dp: 8}}
+    micro_batch: 1
+    global_batch: 32
+    sequence: 4096
+)",
+                                 faults, model),
+                     "analytic");
+  };
+  const double healthy = step("");
+  const double first = step("{target: nic:0/0, kind: degrade, value: 10%}");
+  EXPECT_GT(first, 1.1 * healthy);
+  EXPECT_NEAR(step("{target: nic:3/2, kind: degrade, value: 10%}"), first, 1e-3 * first);
+}
+
+}  // namespace
+}  // namespace trunkline
