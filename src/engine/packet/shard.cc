@@ -41,6 +41,8 @@ Shard<Queue, kFused>::Shard(Plant& plant, PacketApplication& application, Time b
       cables_(plant.cables.data()),
       switches_(plant.switches.data()),
       to_switch_(plant.cables.size()),
+      leads_to_(plant.cables.size()),
+      catches_up_(plant.ports.size()),
       due_(plant.ports.size(), 0),
       frame_((plant.transport.mtu + plant.transport.packet_overhead).count()),
       window_unit_(plant.transport.window_rule == WindowRule::kFits ? frame_
@@ -79,6 +81,7 @@ Shard<Queue, kFused>::Shard(Plant& plant, PacketApplication& application, Time b
       classes_(plant.switches_model.classes),
       control_(plant.control_class()) {
   for (std::size_t i = 0; i < to_switch_.size(); ++i) to_switch_[i] = plant.cables[i].to_switch;
+  FindWays();
   if (ends_apart_) {
     for (std::uint32_t link = 0; link < to_switch_.size(); ++link) {
       if (plant.ports[link].nic != kNoIndex) ends_in_zone_[ZoneFrom(link)].push_back(link);

@@ -79,6 +79,7 @@ class Shard {
   void JoinShards(std::uint16_t id, std::size_t count) {
     id_ = id;
     for (std::vector<Outbox>& side : outboxes_) side.resize(count);
+    FindWays();
   }
   // No later than the next event here or of what waits in this side's outboxes, and no earlier than
   // a zone may be behind; then the end of what should be run at once.
@@ -141,7 +142,7 @@ class Shard {
   // shard_forwarding.h: ports and switches.
   [[gnu::always_inline]] void OnArrival(std::uint32_t link, std::uint32_t id);
   [[gnu::always_inline]] void OnArrivalAtEnd(std::uint32_t link, std::uint32_t id);
-  [[nodiscard]] bool StaysHere(std::uint32_t link) const { return ports_[link].to_shard == id_; }
+  void FindWays();
   void OnPortDone(std::uint32_t link);
   [[gnu::always_inline]] void Enqueue(Port& port, std::uint32_t link, Packet& packet,
                                       std::uint32_t id);
@@ -149,7 +150,10 @@ class Shard {
   [[gnu::always_inline]] bool ServeQueues(std::uint32_t link);
   // Has a port do what it has not been seen to do yet.
   [[gnu::always_inline]] void CatchUp(std::uint32_t link) {
-    if ((due_[link] & kDue) != 0 && ports_[link].busy_until <= now_) SendDue(link);
+    // One branch, for what follows no pattern.
+    const bool due = (due_[link] & kDue) != 0;
+    const bool idle = ports_[link].busy_until <= now_;
+    if (due & idle) SendDue(link);
   }
   void SendDue(std::uint32_t link);
   [[gnu::always_inline]] void SetDue(std::uint32_t link);
@@ -165,9 +169,7 @@ class Shard {
   // arrive, and has it catch up then, well before the next could arrive. What arrives in another
   // zone does so in a later window, before which the port catches up.
   [[nodiscard]] bool CatchesUp(std::uint32_t link) const {
-    const std::uint32_t at = ports_[link].at_switch;
-    return kFused && catch_up_ && at != kNoIndex && !switches_[at].exact &&
-           (zoned_ || StaysHere(link));
+    return catches_up_[link] != 0 && !switches_[ports_[link].at_switch].exact;
   }
   [[nodiscard]] std::size_t QueueOf(std::uint32_t link, std::uint32_t traffic_class) const {
     return std::size_t{link} * classes_ + traffic_class;
@@ -443,6 +445,10 @@ class Shard {
   Switch* switches_;
   std::array<std::uint32_t, 32> outs_;    // by place in the bucket: what PrefetchPorts found
   std::vector<std::uint32_t> to_switch_;  // by link: Cable::to_switch
+  std::vector<std::uint32_t> leads_to_;   // by link: a zone, or
+  static constexpr std::uint32_t kToEnd = UINT32_MAX;        // an endpoint that is apart, or
+  static constexpr std::uint32_t kToShard = UINT32_MAX - 1;  // another shard
+  std::vector<std::uint8_t> catches_up_;  // by link: what due_ then is; 0: the port needs events
   std::vector<std::uint8_t> due_;  // by link: packets wait, and the port has no event for them
   static constexpr std::uint8_t kDueInside = 1;  // the link stays in its zone
   static constexpr std::uint8_t kDueAcross = 2;  // it does not

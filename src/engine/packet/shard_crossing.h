@@ -30,7 +30,7 @@ void Shard<Queue, kFused>::Import(Outbox& from) {
       telemetry_[id] = from.telemetry[i];
     }
     const std::int64_t arrival = from.heads.empty() ? packet.ready : from.heads[i];
-    if (ends_apart_ && to_switch_[packet.ingress] == kNoIndex) {
+    if (leads_to_[packet.ingress] == kToEnd) {
       WakeZone(packet.ingress ^ 1U, arrival);
       ComeTo(packet.ingress, id);
       continue;

@@ -24,14 +24,29 @@ void Shard<Queue, kFused>::SendDue(std::uint32_t link) {
   if (port.waiting == 0) due_[link] &= static_cast<std::uint8_t>(~kDue);
 }
 
+// What is at the end of each link, and which ports can do without events.
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::FindWays() {
+  for (std::uint32_t link = 0; link < leads_to_.size(); ++link) {
+    const bool stays = ports_[link].to_shard == id_;
+    if (!stays) {
+      leads_to_[link] = kToShard;
+    } else if (ends_apart_ && to_switch_[link] == kNoIndex) {
+      leads_to_[link] = kToEnd;
+    } else {
+      leads_to_[link] = ZoneTo(link);
+    }
+    const bool needs_events =
+        !kFused || !catch_up_ || ports_[link].at_switch == kNoIndex || (!zoned_ && !stays);
+    const bool inside = !zoned_ || leads_to_[link] == ZoneFrom(link);
+    catches_up_[link] = needs_events ? std::uint8_t{0} : inside ? kDueInside : kDueAcross | kListed;
+  }
+}
+
 // A port that has no event of its own has something to send.
 template <typename Queue, bool kFused>
 inline void Shard<Queue, kFused>::SetDue(std::uint32_t link) {
-  // By arithmetic: ports of both kinds come in no order.
-  const unsigned across =
-      unsigned{zoned_} & (unsigned{ZoneTo(link) != ZoneFrom(link)} | unsigned{!StaysHere(link)} |
-                          (unsigned{ends_apart_} & unsigned{to_switch_[link] == kNoIndex}));
-  const unsigned kind = kDueInside + across * (kDueAcross + kListed - kDueInside);
+  const unsigned kind = catches_up_[link];
   const unsigned added = kind & ~unsigned{due_[link]};
   due_[link] = static_cast<std::uint8_t>(due_[link] | kind);
   if ((added & kListed) != 0) due_in_zone_[ZoneFrom(link)].push_back(link);
@@ -331,6 +346,11 @@ inline void Shard<Queue, kFused>::Launch(const Port& port, std::uint32_t link, P
                                          std::uint32_t id, std::int64_t end) {
   const std::int64_t delay = port.delay != kNoIndex ? port.delay : cables_[link].delay;
   packet.ready = end + delay;
+  const std::uint32_t to = leads_to_[link];
+  if (to == kToEnd) {
+    ComeTo(link, id);
+    return;
+  }
   packet.next = paths_stay_ && to_switch_[link] != kNoIndex ? PeekNextLink(packet, kNoIndex)
                                                             : PacketPool::kNone;
   std::int64_t arrival = packet.ready;
@@ -344,15 +364,11 @@ inline void Shard<Queue, kFused>::Launch(const Port& port, std::uint32_t link, P
     return;
   }
   if constexpr (!kFused) SetWake(link, end);
-  if (!StaysHere(link)) [[unlikely]] {
+  if (to == kToShard) [[unlikely]] {
     Export(link, id, arrival);
     return;
   }
-  if (ends_apart_ && to_switch_[link] == kNoIndex) {
-    ComeTo(link, id);
-    return;
-  }
-  queue_.Push(PacketEvent::Make(arrival, PacketEventKind::kArrival, link, id), ZoneTo(link));
+  queue_.Push(PacketEvent::Make(arrival, PacketEventKind::kArrival, link, id), to);
 }
 
 // What a packet meets as its first bit leaves: bit errors ahead, and what a switch writes into it.
