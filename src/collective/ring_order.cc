@@ -6,6 +6,21 @@
 
 namespace trunkline {
 
+std::vector<RingOrder::Walk> RingOrder::WalksOf(const std::vector<std::uint32_t>& node_begin) {
+  const std::uint32_t size = node_begin[1] - node_begin[0];
+  for (std::size_t node = 1; node + 1 < node_begin.size(); ++node) {
+    if (node_begin[node + 1] - node_begin[node] != size) return {};
+  }
+  std::vector<Walk> walks;
+  for (std::uint32_t stride = 1; stride < size; ++stride) {
+    if (std::gcd(stride, size) != 1) continue;
+    std::uint32_t inverse = 1;
+    while (stride * inverse % size != 1 % size) ++inverse;
+    walks.push_back({stride, inverse});
+  }
+  return walks;
+}
+
 RingOrder::RingOrder(const GroupLayout& layout, std::uint32_t channels)
     : rotates_(channels > 1),
       node_(layout.node),
@@ -26,6 +41,7 @@ RingOrder::RingOrder(const GroupLayout& layout, std::uint32_t channels)
   for (std::uint32_t i = 0; i < by_node_.size(); ++i) {
     in_node_[by_node_[i]] = i - node_begin_[node_[by_node_[i]]];
   }
+  if (rotates_ && layout.meshed) walks_ = WalksOf(node_begin_);
 }
 
 }  // namespace trunkline

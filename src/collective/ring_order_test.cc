@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "collective/test_support.h"
@@ -39,6 +41,28 @@ TEST(RingOrder, TheClosingHopKeepsItsRailWhereNodesAreAMultipleOfTheirRanks) {
       EXPECT_EQ(layout.local[pair.source], layout.local[pair.destination]);
     }
   }
+}
+
+// Nodes of eight GPUs joined pair by pair: 4 strides share no link, rails are kept as ever.
+TEST(RingOrder, SpreadsOverTheLinksOfAMesh) {
+  const CollectiveSpec spec{
+      .primitive = Primitive::kAllReduce, .bytes = Bytes(64'000), .channels = 8};
+  GroupLayout layout = GroupLayout::Grid(8, 8);
+  layout.meshed = true;
+  const auto schedule = MustMake("ring", spec, layout);
+  std::map<std::pair<Participant, Participant>, int> channels_on;
+  std::vector<int> channels_out(layout.size(), 0);
+  for (const auto& pair : schedule->pairs()) {
+    if (layout.node[pair.source] == layout.node[pair.destination]) {
+      ++channels_on[{pair.source, pair.destination}];
+      continue;
+    }
+    ++channels_out[pair.source];
+    EXPECT_EQ(layout.local[pair.source], layout.local[pair.destination]);
+  }
+  EXPECT_EQ(channels_out, std::vector<int>(layout.size(), 1));
+  for (const auto& [link, channels] : channels_on) EXPECT_LE(channels, 2);
+  EXPECT_EQ(channels_on.size(), 8U * 8 * 4);
 }
 
 }  // namespace

@@ -51,14 +51,15 @@ std::int64_t LeastBytesOfChannel(const Algorithm& algorithm, Protocol protocol,
 }
 
 // One for each rank of a node, so that each NIC carries one, where groups span nodes and the buffer
-// is large enough; fewer, but as many on every NIC that is used, where it is not.
+// is large enough; fewer, but as many on every NIC that is used, where it is not. Inside a node one
+// channel fills a switch's links, and several those between pairs of GPUs.
 std::uint32_t ChannelCount(const Algorithm& algorithm, Protocol protocol,
                            const CollectiveSpec& spec, const GroupShape& shape,
                            const TunerLimits& limits) {
   if (limits.channels) {
     return *limits.channels;
   }
-  if (shape.nodes == 1) {
+  if (shape.nodes == 1 && !shape.meshed) {
     return 1;
   }
   const std::int64_t worthwhile =
@@ -126,7 +127,8 @@ GroupShape GroupShape::Of(const GroupLayout& layout) {
   }
   return {.ranks = layout.size(),
           .nodes = layout.node_count(),
-          .per_node = *std::ranges::max_element(ranks_of_node)};
+          .per_node = *std::ranges::max_element(ranks_of_node),
+          .meshed = layout.meshed};
 }
 
 const StepLatency& StepLatencyOf(std::string_view algorithm, const TransportModel& transport) {

@@ -128,12 +128,14 @@ TEST(EveryAlgorithm, IsRightForBuffersOfNoElementsAndOfFewerThanRanks) {
   }
 }
 
-TEST(EveryAlgorithm, IsRightWhereNodesAreUnevenAndRanksInterleave) {
+TEST(EveryAlgorithm, IsRightWhereNodesAreUnevenRanksInterleaveAndGpusAreMeshed) {
   const GroupLayout uneven{.node = {0, 1, 0, 2, 1, 0, 2}, .local = {3, 0, 1, 7, 2, 0, 5}};
   const GroupLayout interleaved{.node = {0, 1, 2, 0, 1, 2, 0, 1, 2},
                                 .local = {2, 2, 2, 0, 0, 0, 1, 1, 1}};
+  GroupLayout meshed = GroupLayout::Grid(3, 5);
+  meshed.meshed = true;
   for (const Primitive primitive : kPrimitives) {
-    for (const GroupLayout& layout : {uneven, interleaved}) {
+    for (const GroupLayout& layout : {uneven, interleaved, meshed}) {
       EXPECT_GT(VerifyAll(primitive, layout, {.elements = 40}), 0);
       EXPECT_GT(VerifyAll(primitive, layout, {.elements = 40, .channels = 3, .slots = 1}), 0);
     }

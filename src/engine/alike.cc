@@ -71,6 +71,13 @@ class Cables {
 
 }  // namespace
 
+bool IsMeshed(const Fabric& fabric, DeviceId gpu) {
+  return std::ranges::any_of(fabric.out(gpu), [&](LinkId id) {
+    const Link& link = fabric.link(id);
+    return IsScaleUp(link.kind) && fabric.device(link.to).kind == DeviceKind::kGpu;
+  });
+}
+
 bool PairsAreAlike(const Fabric& fabric) {
   Cables cables(fabric);
   std::vector<std::uint64_t> make(fabric.node_count());  // of a node: its links, in any order

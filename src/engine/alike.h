@@ -9,4 +9,7 @@ namespace trunkline {
 // NIC and host of a tier has as many of them; none joins two switches of one tier. O(links).
 [[nodiscard]] bool PairsAreAlike(const Fabric& fabric);
 
+// Whether a GPU has a scale-up link to another, rather than to a switch.
+[[nodiscard]] bool IsMeshed(const Fabric& fabric, DeviceId gpu);
+
 }  // namespace trunkline

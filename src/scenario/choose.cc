@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/alike.h"
 #include "trunkline/fabric/accelerator.h"
 #include "trunkline/fabric/fabric.h"
 
@@ -15,6 +16,7 @@ GroupLayout LayoutOf(const Fabric& fabric, const Placement& placement,
   GroupLayout layout;
   layout.node.reserve(members.size());
   layout.local.reserve(members.size());
+  layout.meshed = IsMeshed(fabric, placement.endpoint(members.front()));
   std::map<std::uint32_t, std::uint32_t> dense;  // node of the fabric -> in order of appearance
   std::uint32_t latest = Device::kNoNode;        // mostly that of the next member, too
   for (const RankId rank : members) {

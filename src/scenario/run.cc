@@ -6,6 +6,7 @@
 #include <chrono>
 #include <ctime>
 
+#include "engine/alike.h"
 #include "engine/analytic/analytic_time.h"
 #include "fabric/trunks.h"
 #include "scenario/choose.h"
@@ -94,6 +95,11 @@ class Run {
     routing.wire_bytes = (cluster.transport.mtu + cluster.transport.packet_overhead).count();
     result_.router = router_ = std::make_shared<const Router>(*result_.fabric, routing);
     CheckDeadlock(scenario_, result_);
+    if (IsMeshed(*result_.fabric, result_.fabric->endpoints().front())) {
+      result_.assumptions.push_back(
+          "rings: GPUs that are joined pair by pair are walked in strides, which takes 4 of the 7 "
+          "links of 8 GPUs; RCCL's rings take all");
+    }
     const bool divided =
         scenario_.jobs.empty() && std::holds_alternative<TrafficInput>(scenario_.workload);
     if (scenario_.engine != EngineKind::kPacket && !divided) WarnOfMinimalPaths();

@@ -33,6 +33,7 @@ struct GroupShape {
   std::uint32_t ranks = 1;
   std::uint32_t nodes = 1;
   std::uint32_t per_node = 1;  // of the fullest node
+  bool meshed = false;         // as GroupLayout
 
   static GroupShape Of(const GroupLayout& layout);
 };

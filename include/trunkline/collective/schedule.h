@@ -132,6 +132,8 @@ struct GroupLayout {
   // local index of its endpoint in that node.
   std::vector<std::uint32_t> node;
   std::vector<std::uint32_t> local;
+  // Ranks of a node are joined pair by pair, as GPUs on xGMI, and not at a switch.
+  bool meshed = false;
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(node.size()); }
   // Every node holds the same number of ranks with the same local indices.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 
+#include "engine/alike.h"
 #include "engine/hop_class.h"
 #include "trunkline/fabric/fabric.h"
 
@@ -15,6 +16,7 @@ GroupLayout LayoutOf(const Fabric& fabric, const std::vector<DeviceId>& members,
   GroupLayout layout;
   layout.node =
       partitions.size() > 1 ? partitions[1].part_of : std::vector<std::uint32_t>(members.size(), 0);
+  layout.meshed = IsMeshed(fabric, members.front());
   for (const DeviceId member : members) layout.local.push_back(fabric.device(member).local);
   return layout;
 }

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "engine/alike.h"
 #include "engine/flow/contention.h"
 #include "engine/flow/rotation.h"
 #include "engine/hop_class.h"
@@ -222,6 +223,7 @@ void Builder::CollectRanks() {
 
 std::uint32_t Builder::LayoutOf(const std::vector<RankId>& members) {
   GroupLayout layout;
+  layout.meshed = IsMeshed(fabric_, input_.placement.endpoint(members.front()));
   std::unordered_map<std::uint32_t, std::uint32_t> order;
   std::uint32_t next_node = 0;
   for (const RankId rank : members) {
