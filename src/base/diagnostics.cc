@@ -84,6 +84,15 @@ std::unexpected<Diagnostics> Error(std::string code, std::string message, std::s
   return std::unexpected(Diagnostics{std::move(diagnostic)});
 }
 
+Diagnostic Warning(std::string code, std::string message, std::string hint) {
+  Diagnostic warning;
+  warning.severity = Severity::kWarning;
+  warning.code = std::move(code);
+  warning.message = std::move(message);
+  warning.hint = std::move(hint);
+  return warning;
+}
+
 std::string Format(const Diagnostic& diagnostic, bool color) {
   const bool is_error = diagnostic.severity == Severity::kError;
   const char* bold = color ? "\033[1m" : "";

@@ -55,23 +55,16 @@ Result<void> WriteFiles(OutputFolder& folder, const RunResult& result) {
 
 void WarnAboutThreads(const RunFlags& flags, const Scenario& scenario) {
   if (flags.threads == 1 || scenario.uses_threads()) return;
-  Diagnostic warning;
-  warning.severity = Severity::kWarning;
-  warning.code = "TL1004";
-  warning.message =
-      fmt::format("--threads {}: the {} engine runs {}on one thread", flags.threads,
-                  ToString(scenario.engine), scenario.background ? "jobs with a background " : "");
-  PrintDiagnostics({warning});
+  const char* what = scenario.background ? "jobs with a background " : "";
+  PrintDiagnostics(
+      {Warning("TL1004", fmt::format("--threads {}: the {} engine runs {}on one thread",
+                                     flags.threads, ToString(scenario.engine), what))});
 }
 
 void WarnOfLostSamples(const RunFlags& flags, const Scenario& scenario) {
   if (!scenario.sampling || !flags.out.empty() || !scenario.has_packets()) return;
-  Diagnostic warning;
-  warning.severity = Severity::kWarning;
-  warning.code = "TL1006";
-  warning.message = "packet.sample without --out: nothing keeps the samples";
-  warning.hint = "name a folder for them and the report with --out";
-  PrintDiagnostics({warning});
+  PrintDiagnostics({Warning("TL1006", "packet.sample without --out: nothing keeps the samples",
+                            "name a folder for them and the report with --out")});
 }
 
 }  // namespace

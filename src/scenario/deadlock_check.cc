@@ -61,19 +61,16 @@ std::string Describe(const DeadlockProof& proof) {
 Diagnostic WarningOf(const Router& router, bool credits, const DeadlockProof& proof,
                      const std::string& when) {
   const RoutingPolicy policy = router.options().policy;
-  Diagnostic warning;
-  warning.severity = Severity::kWarning;
-  warning.code = "TL1827";
-  warning.message =
+  return Warning(
+      "TL1827",
       proof.verdict == DeadlockProof::Verdict::kCycle
           ? fmt::format("{} routing may deadlock{}: {}, each waits for the next", ToString(policy),
                         when, NameCycle(router.fabric(), proof))
           : fmt::format(
                 "whether {} routing may deadlock{} is not known: {} of {} destinations were "
                 "looked at, and no cycle was found",
-                ToString(policy), when, proof.destinations, proof.all_destinations);
-  warning.hint = Remedy(router, credits, proof);
-  return warning;
+                ToString(policy), when, proof.destinations, proof.all_destinations),
+      Remedy(router, credits, proof));
 }
 
 // The warning of the first state of the fabric, around whose missing cables packets are rerouted,

@@ -128,15 +128,13 @@ class Run {
 
   void WarnOfMinimalPaths() {
     if (!JudgesByQueues(scenario_.cluster.routing)) return;
-    Diagnostic warning;
-    warning.severity = Severity::kWarning;
-    warning.code = "TL1416";
-    warning.message = fmt::format(
-        "{} routing leaves minimal paths where queues say so, and the {} engine has none for "
-        "collectives, steps and jobs: all of it takes minimal paths",
-        ToString(scenario_.cluster.routing), ToString(scenario_.engine));
-    warning.hint = "engine: packet; or routing: valiant for what it takes at worst";
-    result_.warnings.push_back(std::move(warning));
+    result_.warnings.push_back(Warning(
+        "TL1416",
+        fmt::format(
+            "{} routing leaves minimal paths where queues say so, and the {} engine has none for "
+            "collectives, steps and jobs: all of it takes minimal paths",
+            ToString(scenario_.cluster.routing), ToString(scenario_.engine)),
+        "engine: packet; or routing: valiant for what it takes at worst"));
   }
 
   // What the closed form of a collective misses, or nothing. docs/engines.md has how far off it is.
@@ -166,12 +164,9 @@ class Run {
     const char* missed = Missed(choice, ranks);
     if (missed == nullptr) return;
     warned_of_closed_form_ = true;
-    Diagnostic warning;
-    warning.severity = Severity::kWarning;
-    warning.code = "TL1622";
-    warning.message = fmt::format("the analytic engine may miss {}", missed);
-    warning.hint = "run it with engine: flow, which shares every link";
-    result_.warnings.push_back(std::move(warning));
+    result_.warnings.push_back(Warning("TL1622",
+                                       fmt::format("the analytic engine may miss {}", missed),
+                                       "run it with engine: flow, which shares every link"));
   }
 
   Result<void> Place(std::size_t ranks) {

@@ -78,15 +78,12 @@ std::vector<PausedLink> PausedLinks(const PacketReport& report, const Fabric& fa
 }
 
 Diagnostic WarnOfShortTimes(const Saturation& saturation) {
-  Diagnostic warning;
-  warning.severity = Severity::kWarning;
-  warning.code = "TL1826";
-  warning.message =
+  return Warning(
+      "TL1826",
       "the measured time is too short for messages of this size to tell whether the network "
-      "carries the load";
-  warning.hint = fmt::format("write a warm_up of at least {} and a window of at least {}",
-                             Humanize(saturation.least_warm_up), Humanize(saturation.least_window));
-  return warning;
+      "carries the load",
+      fmt::format("write a warm_up of at least {} and a window of at least {}",
+                  Humanize(saturation.least_warm_up), Humanize(saturation.least_window)));
 }
 
 // REQUIRES: the timeline has been summed up.

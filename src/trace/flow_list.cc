@@ -83,12 +83,10 @@ void FlowListReader::ReadFlow() {
 
 // As in HPCC, whose own example ends with its documentation.
 void FlowListReader::WarnOfRest(std::int64_t count) {
-  Diagnostic warning;
-  warning.severity = Severity::kWarning;
-  warning.code = "TL1766";
+  Diagnostic warning =
+      Warning("TL1766", fmt::format("{} flows are announced: nothing is read from here on", count),
+              "mend the number in the first line if more are meant");
   warning.where = {reader_.file(), reader_.line(), 0};
-  warning.message = fmt::format("{} flows are announced: nothing is read from here on", count);
-  warning.hint = "mend the number in the first line if more are meant";
   traffic_.warnings.push_back(std::move(warning));
 }
 

@@ -93,13 +93,10 @@ double RoughSeconds(const StepKernels& costs, const ModelConfig& model, const Tr
 Diagnostics Warnings(const TrainingPlan& plan) {
   Diagnostics warnings;
   if (plan.recompute == Recompute::kSelective && plan.flash_attention) {
-    Diagnostic warning;
-    warning.severity = Severity::kWarning;
-    warning.code = "TL1340";
-    warning.message =
-        "selective recompute with FlashAttention repeats the attention core and saves no memory";
-    warning.hint = "use recompute: none, or full where memory is short";
-    warnings.push_back(std::move(warning));
+    warnings.push_back(Warning(
+        "TL1340",
+        "selective recompute with FlashAttention repeats the attention core and saves no memory",
+        "use recompute: none, or full where memory is short"));
   }
   return warnings;
 }

@@ -37,6 +37,9 @@ using Result = std::expected<T, Diagnostics>;
 [[nodiscard]] std::unexpected<Diagnostics> Error(std::string code, std::string message,
                                                  std::string hint = "");
 
+// A warning without a position.
+[[nodiscard]] Diagnostic Warning(std::string code, std::string message, std::string hint = "");
+
 // `cluster.yaml:12:9: error: link rate '40OG' is not a rate [TL1103]`, the source line, a caret, a
 // hint; ends with a newline. A long excerpt is cut around the caret.
 [[nodiscard]] std::string Format(const Diagnostic& diagnostic, bool color = false);

@@ -166,7 +166,8 @@ class Router {
   // Where cables are missing, kAdaptive's routes cross parts of trunks as well: the links of one
   // that lead to some destinations, numbered from Fabric::resource_count() on.
   [[nodiscard]] Rate capacity(ResourceId resource) const;
-  // The links of a trunk, or of a part. REQUIRES: `resource` is no link.
+  // The links of a trunk, or of a part; none for what only bounds others, the cuts between leaves.
+  // REQUIRES: `resource` is no link.
   [[nodiscard]] std::span<const LinkId> trunk_links(ResourceId resource) const;
 
   // The NIC that serves a GPU: the one fewest PCIe hops away. A host is its own NIC. Fails with

@@ -16,15 +16,11 @@ namespace {
 
 Diagnostics WarnOfBuses(std::uint32_t strangers) {
   if (strangers == 0) return {};
-  Diagnostic warning;
-  warning.severity = Severity::kWarning;
-  warning.code = "TL1824";
-  warning.message = fmt::format(
-      "{} connections inside nodes share buses with packets that cannot all cross them at once, "
-      "and neither sees the other",
-      strangers);
-  warning.hint = "the flow engine shares buses among all; times here may be too short";
-  return {std::move(warning)};
+  return {Warning("TL1824",
+                  fmt::format("{} connections inside nodes share buses with packets that cannot "
+                              "all cross them at once, and neither sees the other",
+                              strangers),
+                  "the flow engine shares buses among all; times here may be too short")};
 }
 
 // What packets took of network links in place of what the flows of their connections would have.
