@@ -18,6 +18,7 @@
 #include "scenario/resolved_graph.h"
 #include "scenario/run_jobs.h"
 #include "scenario/run_traffic.h"
+#include "scenario/step_bound.h"
 #include "scenario/summary.h"
 #include "scenario/try_changes.h"
 #include "scenario/window.h"
@@ -248,6 +249,22 @@ class Run {
     return {};
   }
 
+  // The closed forms follow one rank of each program; where others lie worse, even their bound is
+  // longer. Whether it is.
+  bool WarnOfUnlikeGroups() {
+    if (scenario_.engine != EngineKind::kAnalytic || result_.status != RunStatus::kFinished ||
+        result_.time >= result_.bound) {
+      return false;
+    }
+    result_.warnings.push_back(Warning(
+        "TL1622",
+        fmt::format("the analytic engine takes every group to lie as the first of its kind does, "
+                    "and others need at least {}",
+                    Humanize(result_.bound)),
+        "run it with engine: flow, which looks at each; or placement: packed"));
+    return true;
+  }
+
   void CheckBound() const {
     if (result_.status != RunStatus::kFinished) return;
     // What skipping may have put a run off by, it may be below its bound by.
@@ -296,7 +313,11 @@ class Run {
     const ResolvedGraph graph(*training.graph, std::move(choices));
     if (auto done = Simulate(graph); !done) return done;
     SummariseTraining(graph, *chosen, step->memory, result_);
-    CheckBound();
+    const auto bound =
+        StepBound(graph, result_.timeline, *scenario_.cluster.fabric, result_.placement, costs());
+    if (!bound) return std::unexpected(bound.error());
+    result_.bound = *bound;
+    if (!WarnOfUnlikeGroups()) CheckBound();
     return {};
   }
 

@@ -1,9 +1,9 @@
 #include "scenario/summary.h"
 
 #include <algorithm>
-#include <map>
 
 #include "trunkline/base/check.h"
+#include "trunkline/base/int128.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/fabric/fabric.h"
 #include "trunkline/training/training.h"
@@ -55,19 +55,6 @@ std::string RoleName(const TaskGraph& graph, std::uint32_t collective, std::uint
   return "";
 }
 
-// No rank is done before its compute is, nor before the collectives of any one of its streams,
-// which run one after another.
-Time StepBound(const RunResult& result) {
-  Time bound;
-  for (const Time& compute : result.training->stage_compute) bound = std::max(bound, compute);
-  std::map<std::string, Time> by_role;
-  for (const StepCollective& c : result.step_collectives) {
-    by_role[c.role] += c.row.bound * static_cast<std::int64_t>(c.count);
-  }
-  for (const auto& [role, time] : by_role) bound = std::max(bound, time);
-  return bound;
-}
-
 // T <= Tc + Tm, where a rank waits for others in collectives only, whose time counts that.
 std::optional<Time> SerialTime(const RunResult& result, const IterationResult& iteration) {
   if (result.training->plan.pp > 1) return std::nullopt;
@@ -75,6 +62,18 @@ std::optional<Time> SerialTime(const RunResult& result, const IterationResult& i
   for (const StepCollective& c : result.step_collectives) serial += c.time;
   TL_CHECK(iteration.time <= serial, "a step takes longer than all its parts", iteration.time.ps());
   return serial;
+}
+
+// Over all ranks, each as often as it represents others: summed exactly, so that folding changes no
+// digit.
+double MeanSeconds(std::span<const RankSummary> ranks, Time RankSummary::* part) {
+  Int128 sum = 0;
+  std::int64_t count = 0;
+  for (const RankSummary& rank : ranks) {
+    sum += static_cast<Int128>((rank.*part).ps()) * rank.ranks_represented;
+    count += rank.ranks_represented;
+  }
+  return static_cast<double>(sum) / (1e12 * static_cast<double>(count));
 }
 
 IterationResult Iteration(const Timeline& timeline, const TrainingWorkload& training) {
@@ -90,19 +89,11 @@ IterationResult Iteration(const Timeline& timeline, const TrainingWorkload& trai
                iteration.time,
            "the parts of the critical rank do not add up to the step", iteration.time.ps());
 
-  double ranks = 0;
-  for (const RankSummary& rank : timeline.ranks) {
-    const double weight = rank.ranks_represented;
-    ranks += weight;
-    iteration.mean_compute_s += weight * rank.compute.seconds();
-    iteration.mean_exposed_comm_s += weight * rank.exposed_communication.seconds();
-    iteration.mean_bubble_s += weight * rank.bubble.seconds();
-    iteration.mean_other_s += weight * rank.other.seconds();
-  }
-  iteration.mean_compute_s /= ranks;
-  iteration.mean_exposed_comm_s /= ranks;
-  iteration.mean_bubble_s /= ranks;
-  iteration.mean_other_s /= ranks;
+  const auto mean = [&](Time RankSummary::* part) { return MeanSeconds(timeline.ranks, part); };
+  iteration.mean_compute_s = mean(&RankSummary::compute);
+  iteration.mean_exposed_comm_s = mean(&RankSummary::exposed_communication);
+  iteration.mean_bubble_s = mean(&RankSummary::bubble);
+  iteration.mean_other_s = mean(&RankSummary::other);
 
   const double seconds = iteration.time.seconds();
   const auto gpus = static_cast<double>(training.plan.ranks());
@@ -193,7 +184,6 @@ void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen,
   }
   result.memory_capacity = memory_capacity;
   result.fits_memory = result.memory_per_gpu <= memory_capacity;
-  result.bound = StepBound(result);
   if (result.status == RunStatus::kFinished) {
     result.iteration = Iteration(result.timeline, training);
     result.iteration->serial = SerialTime(result, *result.iteration);

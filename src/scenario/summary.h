@@ -25,7 +25,8 @@ void AddPacketFigures(const PacketReport& report, RunResult& result);
 [[nodiscard]] CollectiveRow RowOf(const Chosen& chosen, std::uint32_t group_size, Time time,
                                   Time bound);
 
-// The iteration, its collectives and memory; `chosen` is by index of the graph's collectives.
+// The iteration, its collectives and memory, but not its bound; `chosen` is by index of the graph's
+// collectives.
 // REQUIRES: result.training is set.
 void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen,
                        Bytes memory_capacity, RunResult& result);
