@@ -124,6 +124,13 @@ void AddTrainingFacts(Page& page, const RunResult& result) {
                               ? "its critical path with nothing overlapped, in the analytic engine"
                               : "compute and communication one after the other",
                           Ratio(iteration.time, *iteration.serial)));
+  } else if (iteration.without_overlap) {
+    page.Fact(
+        "upper bound", "none",
+        fmt::format("with nothing overlapped the analytic engine takes {}, less than this "
+                    "run: overlap{} makes it longer",
+                    Humanize(*iteration.without_overlap),
+                    result.engine == "analytic" ? "" : ", or what that engine does not see,"));
   }
   page.Fact(
       "throughput", fmt::format("{} tokens/s", Grouped(iteration.tokens_per_s)),

@@ -121,6 +121,14 @@ TEST(RenderText, SaysThatAPlanDoesNotFitAndWhatWould) {
   EXPECT_THAT(text, HasSubstr("workload.training.parallel.zero: 2 (36.32 GiB, a step of 361 ms)"));
 }
 
+TEST(RenderText, SaysWhyARunHasNoUpperBound) {
+  RunResult result = testing::PipelineResult();
+  result.iteration->without_overlap = Time::Microseconds(300'000);
+  EXPECT_THAT(RenderText(result),
+              ContainsRegex("upper bound +none +with nothing overlapped the analytic engine takes "
+                            "300 ms, less than this run"));
+}
+
 TEST(RenderText, NamesWhoWaitsForWhom) {
   RunResult result = testing::CollectiveResult();
   result.status = RunStatus::kUnfinished;

@@ -159,21 +159,85 @@ const TriedChange* Tried(const RunResult& result, std::string_view change) {
   return found == result.tried.end() ? nullptr : &*found;
 }
 
+// Whatever the scenario writes for `overlap`.
 TEST(RunScenario, AChangeThatIsTriedTakesWhatTheRunTakesWithIt) {
-  const auto base = RunScenario(*Demo({{"engine=analytic", "1"}}), {.try_changes = true});
-  ASSERT_TRUE(base.has_value());
-  EXPECT_EQ(base->tried.front().time, base->time);
-  for (const char* key : {"workload.training.overlap.tp: true", "workload.training.recompute: full",
-                          "workload.training.parallel.layout: [20, 21, 20, 19]"}) {
-    std::string assignment = key;
-    assignment.replace(assignment.find(": "), 2, "=");
-    const auto changed = RunScenario(*Demo({{"engine=analytic", "1"}, {assignment, "2"}}));
-    ASSERT_TRUE(changed.has_value());
-    const TriedChange* tried = Tried(*base, key);
-    ASSERT_NE(tried, nullptr) << key;
-    EXPECT_EQ(tried->time, changed->time) << key;
-    EXPECT_EQ(tried->memory, changed->memory_per_gpu) << key;
+  for (const char* overlap : {"true", "false", "{tp: true, p2p: false}"}) {
+    std::vector<Assignment> plan = {{"engine=analytic", "1"}};
+    plan.push_back({fmt::format("workload.training.overlap={}", overlap), "2"});
+    const auto base = RunScenario(*Demo(plan), {.try_changes = true});
+    ASSERT_TRUE(base.has_value());
+    EXPECT_EQ(base->tried.front().time, base->time);
+    EXPECT_GT(base->tried.size(), 8U);
+    for (const TriedChange& tried : base->tried) {
+      std::string assignment = tried.change;
+      if (assignment.empty()) continue;  // as it is
+      assignment.replace(assignment.find(": "), 2, "=");
+      std::vector<Assignment> followed = plan;
+      followed.push_back({assignment, "3"});
+      const auto scenario = Demo(followed);
+      ASSERT_TRUE(scenario.has_value()) << assignment;
+      const auto changed = RunScenario(*scenario);
+      ASSERT_TRUE(changed.has_value()) << assignment;
+      EXPECT_EQ(tried.time, changed->time) << assignment;
+      EXPECT_EQ(tried.memory, changed->memory_per_gpu) << assignment;
+    }
   }
+}
+
+// With ZeRO-3, gradients that are reduced behind the backward pass keep the weights waiting that
+// are gathered on the same stream.
+TEST(RunScenario, TriesWithoutTheOverlapThatMakesAStepLonger) {
+  const std::string text = fmt::format(
+      "cluster: {{node: dgx-h100, nodes: 6, fabric: {{kind: single-switch}}}}\n"
+      "workload:\n  training:\n    model: {}/examples/models/llama-3.1-8b.json\n"
+      "    parallel: {{tp: 1, pp: 2, dp: 24, zero: 3}}\n    micro_batch: 1\n"
+      "    global_batch: 24\n    sequence: 64\n    recompute: full\nengine: analytic\n",
+      TRUNKLINE_SOURCE_DIR);
+  const RunResult result = RunText(text, {.try_changes = true});
+  ASSERT_TRUE(result.iteration.has_value());
+  const TriedChange* none = Tried(result, "workload.training.overlap: false");
+  const TriedChange* late =
+      Tried(result, "workload.training.overlap: {grad_reduce: false, p2p: true}");
+  ASSERT_TRUE(none != nullptr && late != nullptr);
+  EXPECT_LT(late->time, result.time);
+  EXPECT_LT(none->time, result.time);
+  EXPECT_EQ(result.iteration->without_overlap, none->time);
+  EXPECT_FALSE(result.iteration->serial.has_value());
+}
+
+TEST(RunScenario, FoldingChangesNoDigitOfTheMeans) {
+  const auto scenario =
+      Demo({{"workload.training.global_batch=32", "1"}, {"workload.training.sequence=512", "2"}});
+  const auto folded = RunScenario(*scenario);
+  const auto plain = RunScenario(*scenario, {.fold = false});
+  ASSERT_TRUE(folded.has_value() && plain.has_value());
+  EXPECT_LT(folded->timeline.ranks.size(), plain->timeline.ranks.size());
+  EXPECT_EQ(folded->iteration->mean_compute_s, plain->iteration->mean_compute_s);
+  EXPECT_EQ(folded->iteration->mean_exposed_comm_s, plain->iteration->mean_exposed_comm_s);
+  EXPECT_EQ(folded->iteration->mean_bubble_s, plain->iteration->mean_bubble_s);
+  EXPECT_EQ(folded->iteration->mean_other_s, plain->iteration->mean_other_s);
+}
+
+// What examples/llama3.1-405b-16k.yaml says of itself.
+TEST(RunScenario, RecomputationOrShardedWeightsMakeTheLargeExampleFit) {
+  const auto fits = [](const char* assignment) {
+    const auto scenario =
+        ReadScenario(TRUNKLINE_SOURCE_DIR "/examples/llama3.1-405b-16k.yaml",
+                     std::vector<Assignment>{{"engine=analytic", "1"}, {assignment, "2"}});
+    EXPECT_TRUE(scenario.has_value());
+    const auto result = RunScenario(*scenario);
+    EXPECT_TRUE(result.has_value());
+    return std::pair(result->fits_memory, result->time.seconds());
+  };
+  const auto [as_is, time] = fits("seed=1");
+  const auto [full, full_time] = fits("workload.training.recompute=full");
+  const auto [sharded, sharded_time] = fits("workload.training.parallel.zero=3");
+  EXPECT_FALSE(as_is);
+  EXPECT_FALSE(fits("workload.training.parallel.zero=2").first);
+  EXPECT_TRUE(full);
+  EXPECT_TRUE(sharded);
+  EXPECT_NEAR(full_time / time, 4.0 / 3, 0.05);
+  EXPECT_NEAR(sharded_time / time, 5.0 / 3, 0.1);
 }
 
 TEST(RunScenario, AStepTakesNoLongerThanItsComputeAndItsCollectives) {
@@ -227,7 +291,9 @@ TEST(RunScenario, TriesNoChangeThatAScenarioRefuses) {
   const auto result = RunScenario(
       *Demo({{"workload.training.parallel.sequence_parallel=false", "1"}}), {.try_changes = true});
   ASSERT_TRUE(result.has_value());
-  EXPECT_EQ(Tried(*result, "workload.training.overlap.tp: true"), nullptr);
+  EXPECT_TRUE(std::ranges::none_of(result->tried, [](const TriedChange& tried) {
+    return tried.change.find("{tp: true") != std::string::npos;
+  }));
   EXPECT_NE(Tried(*result, "workload.training.parallel.sequence_parallel: true"), nullptr);
 }
 

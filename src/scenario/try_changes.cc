@@ -23,17 +23,44 @@ struct Change {
   TrainingPlan plan;
 };
 
+// A key of `overlap` that something reads at the plan's extents (docs/training.md).
+struct OverlapKey {
+  const char* name;
+  bool TrainingPlan::* on;
+};
+
+std::vector<OverlapKey> OverlapKeys(const TrainingPlan& plan) {
+  std::vector<OverlapKey> keys;
+  if (plan.tp > 1) keys.push_back({"tp", &TrainingPlan::overlap_tp});
+  if (plan.dp > 1) keys.push_back({"grad_reduce", &TrainingPlan::overlap_grad_reduce});
+  if (plan.dp > 1 && (plan.zero == 1 || plan.zero == 2)) {
+    keys.push_back({"param_gather", &TrainingPlan::overlap_param_gather});
+  }
+  if (plan.pp > 1) keys.push_back({"p2p", &TrainingPlan::overlap_p2p});
+  return keys;
+}
+
+bool OverlapsAnything(const TrainingPlan& plan) {
+  return std::ranges::any_of(OverlapKeys(plan),
+                             [&](const OverlapKey& key) { return plan.*key.on; });
+}
+
+// The whole mapping, which means the same whatever the scenario writes for `overlap`.
+std::string OverlapText(const TrainingPlan& plan) {
+  std::vector<std::string> entries;
+  for (const OverlapKey& key : OverlapKeys(plan)) {
+    entries.push_back(fmt::format("{}: {}", key.name, plan.*key.on));
+  }
+  return fmt::format("workload.training.overlap: {{{}}}", fmt::join(entries, ", "));
+}
+
+// Each key the other way. Nothing overlapped at all is the serial plan.
 void AddOverlaps(const TrainingPlan& plan, std::vector<Change>& out) {
-  const auto add = [&](const char* name, bool TrainingPlan::* key, bool matters) {
-    if (plan.*key || !matters) return;
+  for (const OverlapKey& key : OverlapKeys(plan)) {
     TrainingPlan changed = plan;
-    changed.*key = true;
-    out.push_back({fmt::format("workload.training.overlap.{}: true", name), changed});
-  };
-  add("tp", &TrainingPlan::overlap_tp, plan.tp > 1);
-  add("grad_reduce", &TrainingPlan::overlap_grad_reduce, plan.dp > 1);
-  add("param_gather", &TrainingPlan::overlap_param_gather, plan.dp > 1 && plan.zero > 0);
-  add("p2p", &TrainingPlan::overlap_p2p, plan.pp > 1);
+    changed.*key.on = !(plan.*key.on);
+    if (OverlapsAnything(changed)) out.push_back({OverlapText(changed), changed});
+  }
 }
 
 void AddMemory(const TrainingPlan& plan, std::vector<Change>& out) {
@@ -182,22 +209,28 @@ void TryChanges(const Scenario& scenario, const StopToken* stop, FabricCosts& co
 
   const std::vector<Change> changes = ChangesOf(*result.training);
   const std::optional<Placement> packed = Packed(result);
+  const bool overlaps = OverlapsAnything(plan);
   std::vector<std::optional<TriedChange>> tried(changes.size() + 1);  // packed last
-  std::optional<Time> serial;
+  std::optional<Time> serial = overlaps ? std::nullopt : as_is;
   SideBySide(tried.size() + 1, [&](std::size_t i) {
     if (i < changes.size()) {
       tried[i] = trials.Try(changes[i], chooser);
     } else if (i > changes.size()) {
-      if (!result.iteration->serial) serial = trials.TimeOf(WithoutOverlap(plan), chooser);
+      if (overlaps) serial = trials.TimeOf(WithoutOverlap(plan), chooser);
     } else if (packed) {
       Chooser elsewhere(trials.At(*packed));
       tried[i] = trials.Try({"cluster.placement: packed", plan}, elsewhere);
     }
   });
-  if (serial && *serial >= result.time) result.iteration->serial = *serial;
+  IterationResult& iteration = *result.iteration;
+  iteration.without_overlap = serial;
+  if (!iteration.serial && serial >= result.time) iteration.serial = serial;
   result.tried = {TriedChange{"", *as_is, result.memory_per_gpu}};
   for (std::optional<TriedChange>& change : tried) {
     if (change) result.tried.push_back(*std::move(change));
+  }
+  if (overlaps && serial && result.fits_memory) {  // overlap takes no memory
+    result.tried.push_back({"workload.training.overlap: false", *serial, result.memory_per_gpu});
   }
 }
 

@@ -52,10 +52,12 @@ struct IterationResult {
   Time bubble;
   Time other;
   // What the step takes when a rank computes and communicates one after the other, an upper bound:
-  // with pp = 1 what the critical rank computes and communicates in all; else the critical path of
-  // the plan without overlap in the analytic engine, where advice is wanted and no contention makes
-  // the run longer than that.
+  // with pp = 1 what the critical rank computes and communicates in all; else
+  // without_overlap, unless the run takes longer than that.
   std::optional<Time> serial{};
+  // The step with nothing overlapped, by the analytic engine, where advice is wanted: less than
+  // `time` where overlap, or contention that this engine does not see, makes the run longer.
+  std::optional<Time> without_overlap{};
   double mean_compute_s = 0;
   double mean_exposed_comm_s = 0;
   double mean_bubble_s = 0;
@@ -102,7 +104,7 @@ struct LinkRow {
 // A training step by the analytic engine, as it is or with one key of its scenario changed to what
 // fits the memory.
 struct TriedChange {
-  std::string change;  // "workload.training.overlap.tp: true"; empty: as it is
+  std::string change;  // "workload.training.recompute: full"; empty: as it is
   Time time;
   Bytes memory = {};  // of the fullest stage's GPU
 };
