@@ -201,9 +201,12 @@ bool Names(std::span<const Unit> units, std::string_view name) {
 // What someone who wrote this unit for this kind of quantity probably meant.
 std::string UnitHint(const Kind& kind, const Decimal& decimal) {
   const std::string_view unit = decimal.unit;
-  if (kind.units.data() == kByteUnits && unit.size() == 2 && unit[1] == 'b') {
-    return fmt::format("{0} is bits; a size is in bytes: {1} {2}B is 8 times {1} {0}", unit,
-                       decimal.number, unit[0]);
+  if (kind.units.data() == kByteUnits && unit.ends_with('b')) {
+    const std::string bytes = std::string(unit.substr(0, unit.size() - 1)) + "B";
+    if (Names(kByteUnits, bytes)) {
+      return fmt::format("{0} is bits; a size is in bytes: {1} {2} is 8 times {1} {0}", unit,
+                         decimal.number, bytes);
+    }
   }
   if (kind.units.data() == kByteUnits && Names(kRateUnits, unit)) {
     return fmt::format("{} is a rate; write a size such as {}", unit, kind.example);

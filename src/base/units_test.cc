@@ -61,6 +61,7 @@ TEST(ParseBytes, RefusesBitsNegativesFractionsAndOverflow) {
   const UnitError bits = ParseBytes("400 Gb").error();
   EXPECT_THAT(bits.message, HasSubstr("'400 Gb' is not a size"));
   EXPECT_THAT(bits.hint, HasSubstr("Gb is bits"));
+  EXPECT_EQ(ParseBytes("1 mb").error().hint, "did you mean 1 MB?");
   EXPECT_THAT(ParseBytes("-3 KiB").error().message, HasSubstr("negative"));
   EXPECT_THAT(ParseBytes("0.3 KiB").error().message, HasSubstr("whole number of bytes"));
   EXPECT_EQ(ParseBytes("1 EiB")->count(), std::int64_t{1} << 60);

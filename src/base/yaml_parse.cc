@@ -71,7 +71,7 @@ class TreeBuilder final : public YAML::EventHandler {
     node.kind = kind;
     node.source = source_;
     node.line = mark.line + 1;
-    node.column = mark.column + 1 + (mark.line == 0 ? tree_.sources[source_].column_offset : 0);
+    node.column = mark.column + 1 + ColumnOffset(node.line);
     if (open_.empty()) {
       root_ = id;
     } else {
@@ -96,6 +96,9 @@ class TreeBuilder final : public YAML::EventHandler {
       if (key.kind != YamlNode::Kind::kScalar) {
         tree_.Note(Severity::kError, children[i], "TL1107", "a key must be a word",
                    "write `key: value`");
+      } else if (key.text == "<<" && !key.quoted) {
+        RefuseAt(key.line, key.column - ColumnOffset(key.line), "TL1110",
+                 "merge keys (<<) are not read", "write the keys of the mapping out");
       } else if (!seen.insert(key.text).second) {
         tree_.Note(Severity::kError, children[i], "TL1105",
                    fmt::format("key '{}' appears twice", key.text), "keep one of them");
@@ -104,14 +107,24 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
-  [[noreturn]] void Refuse(const YAML::Mark& mark, std::string code, std::string message,
-                           std::string hint) const {
+  // What stands before the text in the line that the user wrote.
+  [[nodiscard]] int ColumnOffset(int line) const {
+    return line == 1 ? tree_.sources[source_].column_offset : 0;
+  }
+
+  [[noreturn]] static void Refuse(const YAML::Mark& mark, std::string code, std::string message,
+                                  std::string hint) {
+    RefuseAt(mark.line + 1, mark.column + 1, std::move(code), std::move(message), std::move(hint));
+  }
+
+  [[noreturn]] static void RefuseAt(int line, int column, std::string code, std::string message,
+                                    std::string hint) {
     Diagnostic diagnostic;
     diagnostic.code = std::move(code);
     diagnostic.message = std::move(message);
     diagnostic.hint = std::move(hint);
-    diagnostic.where.line = mark.line + 1;
-    diagnostic.where.column = mark.column + 1;
+    diagnostic.where.line = line;
+    diagnostic.where.column = column;
     throw Refusal{std::move(diagnostic)};
   }
 

@@ -239,6 +239,8 @@ TEST(YamlReader, RefusesWhatWouldExpand) {
   EXPECT_EQ(ParseError("a: &x [1]\nb: *x\n").code, "TL1110");
   EXPECT_EQ(ParseError("a: *x\n").code, "TL1102");
   EXPECT_EQ(ParseError("a: !!python/object 1\n").code, "TL1110");
+  EXPECT_EQ(ParseError("a: 1\nb:\n  <<: {c: 1}\n").where.line, 3);
+  EXPECT_EQ(ParseError("a: {<<: {c: 1}}\n").code, "TL1110");
   std::string laughs = "a0: &a0 [x]\n";
   for (int i = 1; i < 40; ++i) {
     const std::string ref = "*a" + std::to_string(i - 1);

@@ -84,7 +84,8 @@ void AddRunFlags(CLI::App& app, RunFlags& flags) {
 
 void DefineRun(CLI::App& root, RunCommand& run) {
   CLI::App& app = *root.add_subcommand("run", "Simulate a scenario");
-  app.add_option("scenario", run.scenario, "The scenario file (YAML)")->required();
+  app.add_option("scenario", run.scenario, "The scenario file (YAML), or - for standard input")
+      ->required();
   AddRunFlags(app, run.flags);
   app.footer(
       "Examples:\n"

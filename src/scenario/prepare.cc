@@ -58,7 +58,11 @@ Result<PreparedStep> PrepareStep(const ClusterSpec& cluster, const TrainingJob& 
                  "name a node template with GPUs in cluster.node");
   }
   auto training = BuildTraining(job.model, job.plan, *accelerator);
-  if (!training) return std::unexpected(training.error());
+  if (!training) {
+    const auto origin = job.origins.find(training.error().front().code);
+    if (origin == job.origins.end()) return std::unexpected(training.error());
+    return std::unexpected(PlaceAt(origin->second, training.error()));
+  }
   return PreparedStep{*std::move(training), accelerator->memory};
 }
 

@@ -114,6 +114,8 @@ YamlValue Culprit(const std::string& file, const YamlMap& training, const YamlVa
                   const std::string& code) {
   using Keys = std::vector<const char*>;  // "a/b": b of the mapping a
   static const std::map<std::string, Keys> kKeys = {
+      {"TL1311", {"precision"}},
+      {"TL1320", {"sequence"}},
       {"TL1321", {"parallel", "parallel/tp", "parallel/pp", "parallel/dp", "parallel/cp"}},
       {"TL1322", {"parallel/tp", "parallel", "model"}},
       {"TL1323", {"parallel/schedule", "parallel/vp", "parallel/pp"}},
@@ -126,7 +128,8 @@ YamlValue Culprit(const std::string& file, const YamlMap& training, const YamlVa
       {"TL1330", {"parallel/order"}},
       {"TL1331", {"overlap", "parallel/sequence_parallel"}},
       {"TL1332", {"global_batch", "micro_batch", "parallel/dp"}},
-      {"TL1333", {"sequence", "micro_batch", "global_batch"}}};
+      {"TL1333", {"sequence", "micro_batch", "global_batch"}},
+      {"TL1334", {"sequence", "global_batch", "model"}}};
   const auto find = [&training](std::string_view path) {
     const std::size_t slash = path.find('/');
     if (slash == std::string_view::npos) return training.Find(path);
@@ -194,6 +197,9 @@ void ReadTraining(const std::string& file, const YamlValue& value, const Room& r
       Culprit(file, *training, value, problem.code).Adopt({problem});
     }
     WarnOfMootKeys(*training, plan);
+  }
+  for (const char* code : {"TL1311", "TL1334"}) {
+    job.origins.emplace(code, OriginOf(Culprit(file, *training, value, code)));
   }
   scenario.workload = std::move(job);
 }

@@ -44,6 +44,8 @@ void ReadWorkload(const std::string& file, const YamlMap& root, const YamlValue&
       1) {
     workload.Error("TL1203", "several workloads in one",
                    "keep one of training, collective, traffic and trace; several go into `jobs`");
+    // Which keys are wrong depends on which is kept: none is reported.
+    if (collective && collective->is_map()) (void)collective->AsMap()->Entries();
   } else if (traffic) {
     ReadTraffic(file, *traffic, room.endpoints, scenario);
   } else if (trace) {

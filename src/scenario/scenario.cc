@@ -18,6 +18,7 @@ namespace {
 
 // `workload.collective.ranks`; 0: not given, or no number, which the workload's reader says.
 std::int64_t RanksOfCollective(const YamlMap& root) {
+  if (root.Has("jobs")) return 0;  // which say what runs
   YamlMap at = root;
   for (const char* key : {"workload", "collective"}) {
     const auto value = at.Find(key);
@@ -129,7 +130,9 @@ class Reader {
         if (!cluster->Find("fabric")) AssumeProvisioning(built->fabric);
         scenario_.cluster.fabric = std::make_shared<const BuiltFabric>(std::move(*built));
       } else {
-        cluster->Find("fabric").value_or(*value).Adopt(built.error());
+        for (const Diagnostic& problem : built.error()) {
+          Culprit(*cluster, problem.code).value_or(*value).Adopt({problem});
+        }
       }
     }
     ReadPlacement(file_, *cluster, scenario_.cluster.fabric.get(), scenario_.cluster.placement);
@@ -155,13 +158,29 @@ class Reader {
                     cables, Plural(ends, "end"), Plural(cables, "cable")));
   }
 
+  // What a fabric that cannot be built is told of, where its own keys are not to blame: of the keys
+  // that can be, the first that the command line gives, since the file by itself may be fine; else
+  // the first that is there.
+  [[nodiscard]] std::optional<YamlValue> Culprit(const YamlMap& cluster,
+                                                 const std::string& code) const {
+    std::vector<const char*> keys = {"fabric", "nodes", "node"};  // of a shape with contradictions
+    if (code == "TL1400" || code == "TL1407") keys = {"node", "fabric"};
+    if (code == "TL1404") keys = {"nodes", "fabric", "node"};
+    std::optional<YamlValue> first;
+    for (const char* key : keys) {
+      const auto value = cluster.Find(key);
+      if (value && value->where().file != file_) return value;
+      if (!first) first = value;
+    }
+    return first;
+  }
+
   // A kind that needs a number of nodes gets as many as the ranks of a collective take.
   Result<BuiltFabric> Build(const YamlMap& root, FabricSpec spec) {
     auto built = BuildFabric(spec);
+    if (built || spec.nodes > 0 || built.error().front().code != "TL1405") return built;
     const std::int64_t ranks = RanksOfCollective(root);
-    if (built || spec.nodes > 0 || ranks == 0 || built.error().front().code != "TL1405") {
-      return built;
-    }
+    if (ranks == 0) return built;
     const auto node = spec.node.empty() ? NodeTemplate{} : FindNodeTemplate(spec.node);
     if (!node) return built;
     const std::int64_t per_node = std::max<std::int64_t>(1, node->gpus);
@@ -263,7 +282,7 @@ void RefuseReserved(const YamlMap& map, std::string_view key, const std::string&
 }
 
 std::string PathBeside(const std::string& file, const YamlValue& name) {
-  if (name.where().file != file) return name.text();
+  if (name.where().file != file || file == "/dev/stdin") return name.text();
   return (std::filesystem::path(file).parent_path() / name.text()).string();
 }
 
@@ -288,9 +307,10 @@ Result<Scenario> ParseScenario(std::string_view text, const std::string& file,
 
 Result<Scenario> ReadScenario(const std::string& path, std::span<const Assignment> assignments,
                               ProgressSink* progress, const StopToken* stop) {
-  const auto text = ReadTextFile(path, kMostTextBytes, progress, stop);
+  const std::string file = path == "-" ? "/dev/stdin" : path;
+  const auto text = ReadTextFile(file, kMostTextBytes, progress, stop);
   if (!text) return std::unexpected(text.error());
-  return ParseScenario(*text, path, assignments);
+  return ParseScenario(*text, file, assignments);
 }
 
 }  // namespace trunkline

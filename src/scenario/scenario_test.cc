@@ -8,6 +8,7 @@
 #include <map>
 
 #include "trunkline/fabric/build.h"
+#include "trunkline/scenario/run.h"
 
 namespace trunkline {
 namespace {
@@ -326,6 +327,46 @@ TEST(Scenario, BlamesWhatTheCommandLineChangesRatherThanTheFile) {
                                                         {"TL1322", "--set 2"},
                                                         {"TL1324", "--set 3"},
                                                         {"TL1328", "--set 2"}}));
+}
+
+std::vector<std::string> PlacesInTheDemo(const std::string& assignment) {
+  const auto scenario = ReadScenario(TRUNKLINE_SOURCE_DIR "/examples/llama3.1-70b-512xh100.yaml",
+                                     std::vector<Assignment>{{assignment, "--set 1"}});
+  auto problems = scenario ? Diagnostics{} : scenario.error();
+  if (scenario) {
+    const auto result = RunScenario(*scenario);
+    if (!result) problems = result.error();
+  }
+  std::vector<std::string> places;
+  for (const Diagnostic& problem : problems) {
+    places.push_back(problem.code + " " + problem.where.file.substr(0, 7));
+  }
+  return places;
+}
+
+TEST(Scenario, BlamesTheClustersKeyThatNoFabricCanBeBuiltOf) {
+  EXPECT_THAT(PlacesInTheDemo("cluster.node=dgx-h1000"), ElementsAre("TL1400 --set 1"));
+  EXPECT_THAT(PlacesInTheDemo("cluster.nodes=1000000"), ElementsAre("TL1404 --set 1"));
+  EXPECT_THAT(Problems("cluster:\n  fabric: {kind: clos}\n  node: dgx-h1000\n  nodes: 4\n"
+                       "workload: {collective: {primitive: barrier}}\n"),
+              HasSubstr("s.yaml:3:9: error: unknown node template 'dgx-h1000' [TL1400]"));
+  EXPECT_THAT(Problems("cluster:\n  fabric: {kind: clos}\n  nodes: 900000\n"
+                       "workload: {collective: {primitive: barrier}}\n"),
+              HasSubstr("s.yaml:3:10: error: the fabric is too large"));
+}
+
+TEST(Scenario, BlamesThePrecisionThatNoKernelHas) {
+  EXPECT_THAT(PlacesInTheDemo("workload.training.precision=fp32"), ElementsAre("TL1311 --set 1"));
+}
+
+TEST(Scenario, SaysNothingOfKeysThatDependOnWhichWorkloadIsKept) {
+  EXPECT_THAT(
+      Problems(kCollective, {{"jobs=[]", "--set 1"}}),
+      testing::AllOf(HasSubstr("TL1203"), HasSubstr("TL1220"), testing::Not(HasSubstr("TL1104"))));
+  EXPECT_THAT(PlacesInTheDemo("workload.collective.primitive=all_reduce"),
+              ElementsAre(HasSubstr("TL1203")));
+  EXPECT_THAT(PlacesInTheDemo("jobs=[]"),
+              testing::UnorderedElementsAre(HasSubstr("TL1203"), "TL1220 --set 1"));
 }
 
 TEST(Scenario, GivesAKindThatNeedsNodesThoseThatTheRanksOfACollectiveTake) {

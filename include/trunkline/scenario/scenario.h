@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -66,6 +67,8 @@ struct TrainingJob {
   ModelConfig model;
   TrainingPlan plan;
   Origin algorithms_origin = {};  // where it names some
+  // By the code of what making its step may find wrong: what that is blamed on.
+  std::map<std::string, Origin> origins = {};
 };
 
 // `workload.collective`: one collective over all ranks at each size.
