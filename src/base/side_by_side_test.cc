@@ -1,7 +1,13 @@
 #include "base/side_by_side.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <new>
 #include <vector>
 
 namespace trunkline {
@@ -14,6 +20,41 @@ TEST(SideBySide, DoesEveryPieceOnce) {
     EXPECT_THAT(done, ::testing::Each(1));
     EXPECT_EQ(done.size(), count);
   }
+}
+
+TEST(SideBySide, ThrowsOnWhatAPieceThrows) {
+  EXPECT_THROW(SideBySide(100,
+                          [](std::size_t i) {
+                            if (i == 7) throw std::bad_alloc();
+                          }),
+               std::bad_alloc);
+}
+
+// Sanitizers need addresses of their own. GCC and clang tell of them in different ways.
+#if defined(__has_feature)
+#define TRUNKLINE_HAS_FEATURE(feature) __has_feature(feature)
+#else
+#define TRUNKLINE_HAS_FEATURE(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    TRUNKLINE_HAS_FEATURE(address_sanitizer) || TRUNKLINE_HAS_FEATURE(thread_sanitizer)
+constexpr bool kLimitsAddresses = false;
+#else
+constexpr bool kLimitsAddresses = true;
+#endif
+
+// Threads have stacks, for which a process that may have no more addresses has no room.
+TEST(SideBySide, DoesEveryPieceWhereTheSystemLendsNoThread) {
+  const auto alone = [] {
+    rlimit limit{};
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = 1;
+    if (kLimitsAddresses) setrlimit(RLIMIT_AS, &limit);
+    std::array<std::atomic<int>, 100> done{};
+    SideBySide(done.size(), [&](std::size_t i) { ++done[i]; });
+    _exit(std::ranges::all_of(done, [](int times) { return times == 1; }) ? 0 : 1);
+  };
+  EXPECT_EXIT(alone(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +20,7 @@
 namespace trunkline {
 namespace {
 
+using testing::AllOf;
 using testing::ContainsRegex;
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -257,6 +261,35 @@ TEST(Run, SaysThatAFullDiskTookNoResult) {
   EXPECT_EQ(outcome.status, 1) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("TL1904"));
 }
+
+TEST(Run, ReadsAScenarioFromStandardInput) {
+  const Outcome outcome = RunTrunkline({"run", "-"});  // which has nothing in it
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("/dev/stdin: error: is empty [TL1102]"));
+}
+
+// Sanitizers need addresses of their own. GCC and clang tell of them in different ways.
+#if defined(__has_feature)
+#define TRUNKLINE_HAS_FEATURE(feature) __has_feature(feature)
+#else
+#define TRUNKLINE_HAS_FEATURE(feature) 0
+#endif
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !TRUNKLINE_HAS_FEATURE(address_sanitizer) && !TRUNKLINE_HAS_FEATURE(thread_sanitizer)
+TEST(Run, SaysThatMemoryRanOutAndWhatTakesLess) {
+  const std::string err = FreshPath("err");
+  const int status =
+      std::system(("cd " TRUNKLINE_SOURCE_DIR " && ulimit -v 60000 && " TRUNKLINE_BINARY
+                   " run examples/llama3.1-70b-512xh100.yaml --no-fold > /dev/null 2> " +
+                   err)
+                      .c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  std::ostringstream text;
+  text << std::ifstream(err).rdbuf();
+  EXPECT_THAT(text.str(), AllOf(HasSubstr("error: memory ran out"), HasSubstr("58.59 MiB"),
+                                HasSubstr("no --no-fold"), HasSubstr("TL1007")));
+}
+#endif
 
 // What comes before the engine asks nobody whether to stop.
 TEST(Run, EndsSoonAfterCtrlCWhateverItIsDoing) {

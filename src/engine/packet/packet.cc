@@ -3,8 +3,7 @@
 #include <sys/mman.h>
 
 #include <memory>
-
-#include "trunkline/base/check.h"
+#include <new>
 
 namespace trunkline {
 namespace {
@@ -21,7 +20,7 @@ PacketPool::PacketPool(bool many) : many_(many) {
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved_ == MAP_FAILED) reserved_bytes_ /= 2;
   } while (reserved_ == MAP_FAILED && reserved_bytes_ > kStep);
-  TL_CHECK(reserved_ != MAP_FAILED, "no addresses for packets", reserved_bytes_);
+  if (reserved_ == MAP_FAILED) throw std::bad_alloc();
   void* first = reserved_;
   std::size_t room = reserved_bytes_;
   std::align(kStep, kStep, first, room);
@@ -35,8 +34,9 @@ std::uint32_t PacketPool::Grow() {
     Packet* const step = packets_ + count_;
     const auto before = static_cast<std::size_t>(reinterpret_cast<std::byte*>(step) -
                                                  static_cast<std::byte*>(reserved_));
-    TL_CHECK(before + kStep <= reserved_bytes_, "too many packets at once", count_);
-    TL_CHECK(mprotect(step, kStep, PROT_READ | PROT_WRITE) == 0, "no memory for packets", count_);
+    if (before + kStep > reserved_bytes_ || mprotect(step, kStep, PROT_READ | PROT_WRITE) != 0) {
+      throw std::bad_alloc();
+    }
     if (many_ || count_ != 0) madvise(step, kStep, MADV_HUGEPAGE);
   }
   std::construct_at(&packets_[count_]);

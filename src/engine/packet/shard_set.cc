@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -127,8 +129,26 @@ void ShardSet::RunTogether(Time until, const std::function<bool()>& stop) {
       RunShard(self, end, UINT64_MAX);
     }
   };
+  // Nobody goes to a meeting before all are there: the system may lend fewer threads.
+  enum class Gate : std::uint8_t { kShut, kOpen, kGone };
+  std::atomic<Gate> gate = Gate::kShut;
+  const auto open = [&gate](Gate to) {
+    gate = to;
+    gate.notify_all();
+  };
   std::vector<std::jthread> threads;
-  for (std::uint32_t i = 1; i < count_; ++i) threads.emplace_back(work, i);
+  try {
+    for (std::uint32_t i = 1; i < count_; ++i) {
+      threads.emplace_back([&, i] {
+        gate.wait(Gate::kShut);
+        if (gate == Gate::kOpen) work(i);
+      });
+    }
+  } catch (const std::system_error&) {
+    open(Gate::kGone);
+    throw;
+  }
+  open(Gate::kOpen);
   work(0);
 }
 
