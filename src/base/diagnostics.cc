@@ -134,7 +134,8 @@ std::string ClosestMatch(std::string_view word, const std::vector<std::string>& 
   for (const std::string& candidate : known) {
     if (candidate.size() > kLongestWord) continue;
     const std::size_t distance = EditDistance(wanted, Folded(candidate));
-    if (distance < best) {
+    // Of equally near ones the longest: letters are left out more often than added.
+    if (distance < best || (distance == best && candidate.size() > match.size())) {
       best = distance;
       match = candidate;
     }

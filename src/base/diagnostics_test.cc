@@ -65,6 +65,12 @@ TEST(ClosestMatch, FindsASlipOfOneLetterCaseOrSeparator) {
   EXPECT_EQ(ClosestMatch("rail-optimised", known), "rail-optimized");
 }
 
+TEST(ClosestMatch, OfTwoEquallyNearTheLonger) {
+  EXPECT_EQ(ClosestMatch("nods", {"node", "nodes"}), "nodes");
+  EXPECT_EQ(ClosestMatch("nods", {"nodes", "node"}), "nodes");
+  EXPECT_EQ(ClosestMatch("nod", {"node", "nodes"}), "node");
+}
+
 TEST(ClosestMatch, SuggestsNothingForAWordThatIsFarFromAll) {
   EXPECT_EQ(ClosestMatch("banana", {"clos", "tree"}), "");
   EXPECT_EQ(ClosestMatch("", {"clos"}), "");

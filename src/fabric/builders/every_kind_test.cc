@@ -17,6 +17,7 @@
 namespace trunkline {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::StartsWith;
 
 constexpr std::uint64_t kSpecsOfKind = 150;
@@ -157,6 +158,13 @@ TEST(EveryKind, BuildsOrSaysWhichNumbersWork) {
       EXPECT_GT(helped, 0U) << kind.name;
     }
   }
+}
+
+// A fat tree has k^3 / 4 ends: 250,000 of an even k = 100, and 265,302 of 102, beyond the most.
+TEST(EveryKind, NamesTheNearestNumberThatWorksHoweverFarItIs) {
+  const auto built = TryBuild("fat-tree:k=4000");
+  ASSERT_FALSE(built);
+  EXPECT_THAT(built.error().front().hint, EndsWith("any of these would work: k=100"));
 }
 
 TEST(EveryKind, JoinsNvlinkDomainsOfEverySize) {

@@ -16,6 +16,8 @@ namespace {
 
 // Values next to the one given that are tried one by one, before steps are doubled.
 constexpr std::int64_t kNear = 32;
+// Values in a row of which one has the divisors that are asked for: halves, and prime powers.
+constexpr std::int64_t kWindow = 8;
 // A trial costs about as much as the ends that it seats, and some more; trials end at so many.
 constexpr double kMostSeats = 5e6;
 constexpr double kLeastSeats = 1e3;
@@ -128,28 +130,35 @@ class Search {
     return nearest;
   }
 
-  // The nearest that fits from `given` towards `limit`. Beyond the neighbourhood, whatever is
-  // larger than one that fits is taken to fit too, which holds for sizes; the answer itself does.
+  // The nearest that fits from `given` towards `limit`. Beyond the neighbourhood, what lies further
+  // than one that fits is taken to fit too, which holds for sizes, but for what divisors forbid:
+  // of kWindow in a row, one does. The answer itself always fits.
   static std::optional<std::int64_t> NearestOn(std::int64_t given, int direction,
                                                std::int64_t limit, const Fits& fits) {
     const std::int64_t room = direction * (limit - given);
-    for (std::int64_t step = 1; step <= std::min(kNear, room); ++step) {
-      if (fits(given + direction * step)) return given + direction * step;
-    }
-    std::int64_t fails = kNear;
-    for (std::int64_t step = 2 * kNear; fails < room; step *= 2) {
-      std::int64_t good = std::min(step, room);
-      if (!fits(given + direction * good)) {
-        fails = good;
-        continue;
+    const auto first = [&](std::int64_t from, std::int64_t count) -> std::optional<std::int64_t> {
+      for (std::int64_t step = from; step < from + count && step <= room; ++step) {
+        if (fits(given + direction * step)) return given + direction * step;
       }
-      while (good - fails > 1) {
-        const std::int64_t middle = fails + (good - fails) / 2;
-        (fits(given + direction * middle) ? good : fails) = middle;
-      }
-      return given + direction * good;
+      return std::nullopt;
+    };
+    if (const auto near = first(1, kNear)) return near;
+    std::optional<std::int64_t> nearest;
+    const std::int64_t last = room - kWindow + 1;  // the first of the last window
+    std::int64_t fails = kNear - kWindow + 1;
+    std::int64_t good = kNear;
+    while (!nearest && fails < last) {
+      good = std::min(2 * good, last);
+      nearest = first(good, kWindow);
+      if (!nearest) fails = good;
     }
-    return std::nullopt;
+    while (nearest && good - fails > 1) {
+      const std::int64_t middle = fails + (good - fails) / 2;
+      const auto found = first(middle, kWindow);
+      (found ? good : fails) = middle;
+      if (found) nearest = found;
+    }
+    return nearest;
   }
 
   const FabricSpec& spec_;
