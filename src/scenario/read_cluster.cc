@@ -53,7 +53,8 @@ void ReadFabric(const std::string& file, const YamlMap& cluster, FabricSpec& spe
   const auto map = value->AsMap();
   if (!map) return;
   ReadFabricSpec(*map, spec);
-  if (!spec.file.empty()) spec.file = PathBeside(file, *map->Find("file"));
+  if (spec.file.empty()) return;
+  if (const auto path = FindFile(file, *map->Find("file"))) spec.file = *path;
 }
 
 // A time that software takes for one thing.
@@ -153,7 +154,8 @@ void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fa
   static const Words<GpuDirect> kGpuDirect = {{"true", GpuDirect::kOn}, {"false", GpuDirect::kOff}};
   ClusterSpec& spec = scenario.cluster;
   if (const auto node = cluster.Find("node"); node && node->Read(fabric.node)) {
-    if (IsNodeFile(fabric.node)) fabric.node = PathBeside(file, *node);
+    const auto path = IsNodeFile(fabric.node) ? FindFile(file, *node) : fabric.node;
+    if (path) fabric.node = *path;
   }
   cluster.Read("nodes", fabric.nodes, IntRange{.min = 1, .max = 1'000'000});
   ReadFabric(file, cluster, fabric, scenario.assumptions);

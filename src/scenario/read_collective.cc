@@ -163,6 +163,20 @@ void RoundSizes(CollectiveJob& job, std::vector<std::string>& assumptions) {
                                     job.dtype, Plural(job.element_bytes, "byte"), rounded));
 }
 
+// What of a collective is left to NCCL.
+void AssumeChoice(const CollectiveJob& job, std::vector<std::string>& assumptions) {
+  const bool algorithm = job.algorithm == "auto";
+  const bool protocol = !job.protocol;
+  if (!algorithm && !protocol) return;
+  const auto [left, remedy] =
+      algorithm && protocol
+          ? std::pair("algorithm and protocol", "`algorithm` and `protocol` name others")
+      : algorithm ? std::pair("algorithm", "`algorithm` names another")
+                  : std::pair("protocol", "`protocol` names another");
+  assumptions.push_back(fmt::format(
+      "{}: NCCL's choice at each size, which need not be the fastest here; {}", left, remedy));
+}
+
 }  // namespace
 
 void ReadCollective(const YamlValue& value, std::int64_t endpoints, Scenario& scenario) {
@@ -181,11 +195,7 @@ void ReadCollective(const YamlValue& value, std::int64_t endpoints, Scenario& sc
   ReadSizes(*map, known, job);
   ReadAlgorithm(*map, known, job);
   map->Read("protocol", job.protocol, kProtocols);
-  if (job.algorithm == "auto" || !job.protocol) {
-    scenario.assumptions.emplace_back(
-        "algorithm and protocol: NCCL's choice at each size, which need not be the fastest here; "
-        "`algorithm` and `protocol` name others");
-  }
+  AssumeChoice(job, scenario.assumptions);
   map->Read("channels", job.channels, IntRange{.min = 1, .max = 64});
   CheckChannels(*map, job);
 

@@ -28,10 +28,11 @@ void ReadFile(const std::string& file, const YamlValue& value, const Fabric& fab
               PlacementSpec& placement) {
   std::string name;
   if (!value.Read(name)) return;
-  const std::string path = PathBeside(file, value);
-  const auto text = ReadTextFile(path);
+  const auto path = FindFile(file, value);
+  if (!path) return;
+  const auto text = ReadTextFile(*path);
   if (text) {
-    Take(value, ParsePlacementFile(*text, path, fabric), placement);
+    Take(value, ParsePlacementFile(*text, *path, fabric), placement);
   } else {
     value.Adopt(text.error());
   }

@@ -14,7 +14,11 @@ void ReadTrace(const std::string& file, const YamlValue& trace, std::int64_t end
   if (scenario.engine == EngineKind::kAnalytic) {
     trace.Error("TL1623", "there is no closed form for a GOAL schedule", "engine: flow or packet");
   }
-  auto goal = ReadGoal(PathBeside(file, *name));
+  std::string text;
+  if (!name->Read(text)) return;
+  const auto path = FindFile(file, *name);
+  if (!path) return;
+  auto goal = ReadGoal(*path);
   if (!goal) {
     name->Adopt(goal.error());
     return;

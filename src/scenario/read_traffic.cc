@@ -114,7 +114,9 @@ class JobReader {
     std::string name;
     if (!sizes->Read(name)) return;
     const bool is_file = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
-    const auto found = FindFlowSizes(is_file ? PathBeside(file_, *sizes) : name);
+    const auto path = is_file ? FindFile(file_, *sizes) : name;
+    if (!path) return;
+    const auto found = FindFlowSizes(*path);
     if (found) {
       job.sizes = *found;
     } else {
@@ -190,7 +192,9 @@ void ReadFile(const std::string& file, const YamlMap& map, const YamlValue& path
   if (map.Read("format", named, kFormats)) format = named;
   std::string name;
   if (!path.Read(name)) return;
-  auto read = ReadTrafficFile(PathBeside(file, path), format);
+  const auto found = FindFile(file, path);
+  if (!found) return;
+  auto read = ReadTrafficFile(*found, format);
   if (!read) {
     path.Adopt(read.error());
     return;

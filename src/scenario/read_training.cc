@@ -172,15 +172,11 @@ void ReadTraining(const std::string& file, const YamlValue& value, const Room& r
   const auto model_name = training->Required("model");
   std::string text;
   if (!model_name || !model_name->Read(text)) return;
-  Result<ModelConfig> model = ReadModelConfig(PathBeside(file, *model_name));
+  const auto path = FindFile(file, *model_name);
+  if (!path) return;
+  Result<ModelConfig> model = ReadModelConfig(*path);
   if (!model) {
-    const Diagnostic& first = model.error().front();
-    if (first.code == "TL1101") {  // the mistake is in the scenario
-      model_name->Error(first.code, fmt::format("'{}' {}", first.where.file, first.message),
-                        "a model is sought beside the scenario; check its path");
-    } else {
-      model_name->Adopt(model.error());
-    }
+    model_name->Adopt(model.error());
     return;
   }
   job.model = std::move(*model);

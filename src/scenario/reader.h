@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,9 +22,10 @@ void NoteRate(const Origin& origin, Rate rate, Scenario& scenario);
 // Refuses a key of the contract that no model reads yet. TL1202.
 void RefuseReserved(const YamlMap& map, std::string_view key, const std::string& what);
 
-// The file that `name`, a word of the scenario `file`, names: relative to the scenario when it is
-// written there, to the current folder when it comes from the command line.
-[[nodiscard]] std::string PathBeside(const std::string& file, const YamlValue& name);
+// The file that `name`, a word of the scenario `file`, names: sought beside the scenario when it is
+// written there; when it comes from the command line, in the working directory, as the shell would,
+// and then beside the scenario. Nothing, with a diagnostic, where there is none. TL1101.
+[[nodiscard]] std::optional<std::string> FindFile(const std::string& file, const YamlValue& name);
 
 // `file` is the scenario's path.
 void ReadCluster(const std::string& file, const YamlMap& cluster, FabricSpec& fabric,

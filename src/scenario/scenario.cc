@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <system_error>
+#include <vector>
 
 #include "base/plural.h"
 #include "base/word_reader.h"
@@ -281,9 +283,24 @@ void RefuseReserved(const YamlMap& map, std::string_view key, const std::string&
              "remove the key; nothing would read it");
 }
 
-std::string PathBeside(const std::string& file, const YamlValue& name) {
-  if (name.where().file != file || file == "/dev/stdin") return name.text();
-  return (std::filesystem::path(file).parent_path() / name.text()).string();
+std::optional<std::string> FindFile(const std::string& file, const YamlValue& name) {
+  const bool has_folder = file != "/dev/stdin";
+  const auto folder = has_folder ? std::filesystem::path(file).parent_path() : "";
+  const std::string beside = (folder / name.text()).string();
+  const bool typed = name.where().file != file;
+  for (const std::string& path : typed ? std::vector{name.text(), beside} : std::vector{beside}) {
+    std::error_code unreadable;  // there is something, then, and its reader says what is wrong
+    if (std::filesystem::exists(path, unreadable) || unreadable) return path;
+  }
+  const auto hint = [&]() -> std::string {
+    if (std::filesystem::path(name.text()).is_absolute()) return "check its path";
+    if (!typed && has_folder) return "it was sought beside the scenario; check its path";
+    if (beside == name.text()) return "it was sought in the working directory; check its path";
+    return fmt::format("it was sought in the working directory and beside the scenario, as '{}'",
+                       beside);
+  };
+  name.Error("TL1101", fmt::format("there is no file '{}'", typed ? name.text() : beside), hint());
+  return std::nullopt;
 }
 
 Result<Scenario> ParseScenario(std::string_view text, const std::string& file,

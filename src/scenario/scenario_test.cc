@@ -109,6 +109,77 @@ TEST(Scenario, SaysWhatItChoseWhereTheFileIsSilent) {
   EXPECT_EQ(scenario.cluster.fabric->fabric.endpoints().size(), 16U);
 }
 
+TEST(Scenario, LeavesToNcclOnlyWhatItDoesNotName) {
+  const auto left = [](const std::string& named) {
+    const Scenario scenario = Read(
+        "cluster: {nodes: 4, fabric: single-switch}\nworkload:\n"
+        "  collective: {primitive: all_reduce, size: 1 MiB" +
+        named + "}\n");
+    std::string found;
+    for (const std::string& assumption : scenario.assumptions) {
+      const std::size_t end = assumption.find(": NCCL's choice");
+      if (end != std::string::npos) found += assumption.substr(0, end);
+    }
+    return found;
+  };
+  EXPECT_EQ(left(""), "algorithm and protocol");
+  EXPECT_EQ(left(", algorithm: ring"), "protocol");
+  EXPECT_EQ(left(", protocol: simple"), "algorithm");
+  EXPECT_EQ(left(", algorithm: ring, protocol: simple"), "");
+}
+
+// A scenario in a folder of its own, with a list of ranks beside it.
+std::string FolderWithRanks(const std::string& name, const std::string& ranks) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / name;
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "s.yaml") << kCollective;
+  std::ofstream(folder / "find_file_ranks.txt") << ranks;
+  return folder.string();
+}
+
+TEST(Scenario, SeeksAFileOfTheCommandLineInTheWorkingDirectoryAndThenBesideItself) {
+  const std::string scenario = FolderWithRanks("find_file_beside", "host-3\n");
+  const std::string working = FolderWithRanks("find_file_working", "host-1\n");
+  const auto first = [&] {
+    const auto read = ReadScenario(
+        scenario + "/s.yaml",
+        std::vector<Assignment>{{"cluster.placement={file: find_file_ranks.txt}", "--set 1"},
+                                {"workload.collective.ranks=1", "--set 2"}});
+    if (!read) return Format(read.error().front());
+    const auto& listed = read->cluster.placement.listed;
+    const Fabric& fabric = read->cluster.fabric->fabric;
+    return listed.size() == 1 ? fabric.name(listed.front()) : std::to_string(listed.size());
+  };
+  EXPECT_EQ(first(), "host-3");
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(working);
+  EXPECT_EQ(first(), "host-1");
+  std::filesystem::current_path(before);
+}
+
+TEST(Scenario, SaysWhereItSoughtAFileThatIsNowhere) {
+  for (const char* key :
+       {"cluster.node=sub/n.yaml", "cluster.fabric={file: sub/n.topo}",
+        "cluster.placement={file: sub/n.txt}",
+        "workload={training: {model: sub/n.json, micro_batch: 1, global_batch: 4}}",
+        "workload={trace: {file: sub/n.goal}}", "workload={traffic: {file: sub/n.cm}}",
+        "workload={traffic: {pattern: uniform, sizes: sub/n.cdf}}"}) {
+    const auto typed =
+        ParseScenario(kCollective, "of/s.yaml", std::vector<Assignment>{{key, "--set 1"}});
+    ASSERT_FALSE(typed) << key;
+    EXPECT_THAT(Format(typed.error().front()),
+                testing::AllOf(HasSubstr("--set 1:1:"), HasSubstr("there is no file 'sub/n."),
+                               HasSubstr("[TL1101]"),
+                               HasSubstr("in the working directory and beside the scenario, as "
+                                         "'of/sub/n.")))
+        << key;
+  }
+  EXPECT_THAT(Problems("cluster: {nodes: 4, placement: {file: n.txt}}\nworkload: {collective: "
+                       "{primitive: all_reduce, size: 1 MiB}}\n"),
+              testing::AllOf(HasSubstr("s.yaml:1:39: error: there is no file 'n.txt' [TL1101]"),
+                             HasSubstr("sought beside the scenario")));
+}
+
 TEST(Scenario, AssignmentsReplaceKeys) {
   const Scenario scenario =
       Read(kCollective,
