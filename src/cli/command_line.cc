@@ -51,7 +51,10 @@ void AddRunFlags(CLI::App& app, RunFlags& flags) {
   Assign(app, flags.assignments, "--engine", "engine", "analytic, flow or packet");
   AddSet(app, flags.assignments);
   Assign(app, flags.assignments, "--seed", "seed", "Seed of every random choice");
-  app.add_flag("--json", flags.json, "Print one JSON document instead of text");
+  app.add_flag(
+      "--json", flags.json,
+      "Print one JSON document instead of text; without --out no change of a step is tried, "
+      "so it advises less than result.json");
   app.add_flag("--explain", flags.explain, "Show each figure with its formula and numbers");
   app.add_option("--out", flags.out, "Write report.html, trace.json and result.json to a folder");
   app.add_flag_callback(

@@ -34,12 +34,7 @@ void WriteIteration(JsonWriter& json, const IterationResult& iteration) {
   json.Field("exposed_comm_s", iteration.exposed_comm);
   json.Field("bubble_s", iteration.bubble);
   json.Field("other_s", iteration.other);
-  if (iteration.serial) {
-    json.Field("serial_s", *iteration.serial);
-  } else {
-    json.Key("serial_s");
-    json.Null();
-  }
+  json.Field("serial_s", iteration.serial);
   json.Field("critical_rank", static_cast<std::uint64_t>(Index(iteration.critical_rank)));
   json.Field("mean_compute_s", iteration.mean_compute_s);
   json.Field("mean_exposed_comm_s", iteration.mean_exposed_comm_s);
@@ -219,11 +214,7 @@ void WriteRepeat(JsonWriter& json, const RepeatResult& repeat) {
   json.Objects(repeat.figures, [&](const RepeatedFigure& figure) {
     json.Field("name", figure.name);
     json.Field("mean", figure.interval.mean);
-    if (figure.interval.half_width) {
-      json.Field("half_width_95", *figure.interval.half_width);
-    } else {
-      json.NullField("half_width_95");
-    }
+    json.Field("half_width_95", figure.interval.half_width);
     json.Field("least", figure.least);
     json.Field("most", figure.most);
   });
@@ -291,7 +282,9 @@ std::string RenderJson(const RunResult& result) {
   optional("repeat", result.repeat.has_value(), [&] { WriteRepeat(json, *result.repeat); });
   field("link_classes", [&] { WriteLinkClasses(json, result); });
   field("links", [&] { WriteLinks(json, result); });
-  json.Field("links_total", static_cast<std::uint64_t>(result.links_total));
+  // A closed form knows no links.
+  optional("links_total", result.engine != "analytic",
+           [&] { json.Value(static_cast<std::uint64_t>(result.links_total)); });
   optional("flow", result.engine == "flow", [&] { WriteFlowCounters(json, result.timeline.flow); });
   field("blocked", [&] { WriteBlocked(json, BlockedOf(result)); });
   field("advice", [&] { json.Values(Advice(result)); });

@@ -78,6 +78,20 @@ TEST(RenderJson, LeavesPacketsOutWhereNoneAreSimulated) {
   EXPECT_EQ(json["flows"]["count"], 100);
 }
 
+TEST(RenderJson, WritesNullForWhatThereIsNoneOf) {
+  RunResult result = testing::PipelineResult();
+  Json json = Json::parse(RenderJson(result));
+  EXPECT_DOUBLE_EQ(json["training"]["kernels"][0]["efficiency"], 0.7);
+  EXPECT_TRUE(json["training"]["kernels"][1]["efficiency"].is_null());
+  EXPECT_TRUE(json["iteration"]["serial_s"].is_null());
+  result.iteration->serial = Time::Microseconds(1'500'000);
+  json = Json::parse(RenderJson(result));
+  EXPECT_DOUBLE_EQ(json["iteration"]["serial_s"], 1.5);
+  EXPECT_EQ(json["links_total"], result.links_total);
+  result.engine = "analytic";
+  EXPECT_TRUE(Json::parse(RenderJson(result))["links_total"].is_null());
+}
+
 TEST(RenderJson, HasEveryKeyOfTheContract) {
   const Json training = Json::parse(RenderJson(testing::PipelineResult()));
   for (const char* key :

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +41,15 @@ class JsonWriter {
   void Value(Bytes value) { Value(value.count()); }
   // Seconds, exactly.
   void Value(Time value);
+  // Null where there is none.
+  template <typename T>
+  void Value(const std::optional<T>& value) {
+    if (value) {
+      Value(*value);
+    } else {
+      Null();
+    }
+  }
   // A number that is already written in JSON's syntax.
   void Raw(std::string_view text);
 

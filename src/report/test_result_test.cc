@@ -207,6 +207,8 @@ std::shared_ptr<TrainingWorkload> Training(int micro_batches) {
   training->kernels.push_back({"mlp gate+up GEMM forward", "m=2048 n=8192 k=1024", Flops(3.4e10),
                                Bytes(50'000'000), 0.7, true, Time::Microseconds(49),
                                "by hand, for tests"});
+  training->kernels.push_back({"norm forward", "6291456 bytes", Flops(), Bytes(6'291'456),
+                               std::nullopt, false, Time::Microseconds(3), "by hand, for tests"});
   return training;
 }
 

@@ -149,7 +149,7 @@ KernelCost KernelModel::Roofline(KernelCost cost, double flops, double bytes, do
   cost.flops = Flops(flops);
   cost.memory_traffic = Bytes(static_cast<std::int64_t>(bytes));
   cost.time = Time::FromSeconds(std::min(seconds, kLongestKernel));
-  cost.efficiency = seconds > 0 ? flops / seconds / peak_ : 0;
+  if (flops > 0 && seconds > 0) cost.efficiency = flops / seconds / peak_;
   if (flops > 0 && seconds > compute) cost.source += "; bound by memory bandwidth";
   return cost;
 }

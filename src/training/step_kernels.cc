@@ -43,7 +43,7 @@ class CostCollector {
     costs_.time[static_cast<std::size_t>(piece)] += cost.time;
     costs_.kernels.push_back(std::move(cost));
   }
-  void Gemm(Piece piece, const char* name, std::int64_t m, std::int64_t n, std::int64_t k,
+  void Gemm(Piece piece, const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k,
             GemmPass pass) {
     Add(piece, kernels_.Gemm(name, {.m = m, .n = n, .k = k}, pass));
   }
@@ -126,8 +126,8 @@ class CostCollector {
 
   void Mlp() {
     const std::int64_t h = model_.hidden;
-    const char* up = model_.gated_mlp ? "mlp gate+up GEMM forward" : "mlp up GEMM forward";
-    Gemm(Piece::kMlpForward, up, tokens_, up_, h, GemmPass::kForward);
+    const std::string up = model_.gated_mlp ? "mlp gate+up GEMM" : "mlp up GEMM";
+    Gemm(Piece::kMlpForward, up + " forward", tokens_, up_, h, GemmPass::kForward);
     Stream(Piece::kMlpForward, "activation forward", tokens_, 2 * up_ + 2 * ffn_);
     Gemm(Piece::kMlpForward, "mlp down GEMM forward", tokens_, h, ffn_, GemmPass::kForward);
 
@@ -136,9 +136,8 @@ class CostCollector {
     Gemm(Piece::kMlpBackwardOutput, "mlp down GEMM weight gradient", h, ffn_, tokens_,
          GemmPass::kWeightGrad);
     Stream(Piece::kMlpBackwardOutput, "activation backward", tokens_, 4 * up_ + 2 * ffn_);
-    Gemm(Piece::kMlpBackwardInput, "mlp up GEMM data gradient", tokens_, h, up_,
-         GemmPass::kDataGrad);
-    Gemm(Piece::kMlpBackwardWeight, "mlp up GEMM weight gradient", up_, h, tokens_,
+    Gemm(Piece::kMlpBackwardInput, up + " data gradient", tokens_, h, up_, GemmPass::kDataGrad);
+    Gemm(Piece::kMlpBackwardWeight, up + " weight gradient", up_, h, tokens_,
          GemmPass::kWeightGrad);
   }
 

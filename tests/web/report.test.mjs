@@ -133,6 +133,17 @@ const tests = {
     const {page, complaints, result} = await open('training');
     const {iteration} = result;
     near(await page.textContent('.lead .big'), result.time_s, 'step time');
+    const bounds = await page.$$eval('.lead .remark', all => all.map(one => one.textContent));
+    [['lower', result.bound_s], ['upper', iteration.serial_s]].forEach(([name, bound], i) => {
+      const [, times, time] = new RegExp(`^([\\d.]+) × the ${name} bound, (.*)$`).exec(bounds[i]);
+      near(times, result.time_s / bound, `times the ${name} bound`);
+      near(time, bound, `${name} bound`);
+    });
+    const kernels = await cells(page, 'kernels');
+    result.training.kernels.forEach(({efficiency}, i) => {
+      if (efficiency === null) assert.equal(kernels[i][3], '–');
+      else near(kernels[i][3].replace('≈ ', ''), efficiency, 'efficiency');
+    });
     const parts = await cells(page, 'breakdown');
     assert.deepEqual(
         parts.map(row => row[0]), ['Compute', 'Exposed communication', 'Bubble', 'Other']);
@@ -168,6 +179,32 @@ const tests = {
     result.rows.forEach((row, i) => near(rows[i][7], row.busbw_Bps, 'bus bandwidth'));
     assert.equal(await page.$('#breakdown'), null);
     assert.deepEqual(complaints, []);
+  },
+
+  async 'breaks no name but after an underscore'() {
+    for (const [name, id] of [['training', 'collectives'], ['collective', 'rows']]) {
+      for (const width of kWidths) {
+        const {page} = await open(name, {width});
+        const broken = await page.$$eval(`#${id} tbody [data-label="How"] .value`, values => {
+          const found = [];
+          for (const value of values) {
+            const walker = document.createTreeWalker(value, NodeFilter.SHOW_TEXT);
+            while (walker.nextNode()) {
+              for (const word of walker.currentNode.data.matchAll(/\S+/g)) {
+                const range = document.createRange();
+                range.setStart(walker.currentNode, word.index);
+                range.setEnd(walker.currentNode, word.index + word[0].length);
+                const lines = new Set([...range.getClientRects()].map(box => box.top));
+                if (lines.size !== 1) found.push(word[0]);
+              }
+            }
+          }
+          return found.concat(values.length > 0 ? [] : ['nothing to break']);
+        });
+        assert.deepEqual(broken, [], `${name}, ${width} px`);
+        await page.close();
+      }
+    }
   },
 
   async 'shows how long messages took, in packets'() {

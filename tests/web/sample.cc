@@ -61,9 +61,14 @@ int main(int argc, char** argv) {
   hostile.title = "</script><img src=x onerror=\"document.title='owned'\">" + std::string(300, 'w');
   hostile.links.front().from = "<b>leaf</b>";
   hostile.assumptions.push_back("<script>document.title='owned'</script>");
+  trunkline::RunResult training = PipelineResult();
+  training.iteration->serial = training.time + trunkline::Time::Microseconds(40'000);
+  training.step_collectives.front().row.algorithm = "recursive_doubling";
+  trunkline::RunResult collective = CollectiveResult();
+  collective.rows.front().algorithm = "recursive_doubling";
   const std::string folder = argv[1];
-  const bool written = WriteGrowth(folder) && WriteReport(folder, "training", PipelineResult()) &&
-                       WriteReport(folder, "collective", CollectiveResult()) &&
+  const bool written = WriteGrowth(folder) && WriteReport(folder, "training", training) &&
+                       WriteReport(folder, "collective", collective) &&
                        WriteReport(folder, "messages", MessagesResult()) &&
                        WriteReport(folder, "window", trunkline::testing::WindowResult()) &&
                        WriteReport(folder, "hostile", hostile) &&

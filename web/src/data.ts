@@ -11,6 +11,7 @@ export type Iteration = {
   mean_exposed_comm_s: number;
   mean_bubble_s: number;
   mean_other_s: number;
+  serial_s: number | null;
   tokens_per_s: number;
   mfu: number;
   model_flops_per_gpu_s: number;
@@ -37,7 +38,7 @@ export type Kernel = {
   shape: string;
   flops: number;
   memory_bytes: number;
-  efficiency: number;
+  efficiency: number | null;
   extrapolated: boolean;
   time_s: number;
   source: string;
@@ -237,7 +238,7 @@ export type Result = {
   repeat: Repeat | null;
   link_classes: LinkClass[];
   links: LinkRow[];
-  links_total: number;
+  links_total: number | null;
   blocked: {rank: number; task: number; waits_for: string}[];
   advice: string[];
   explanation: Question[];

@@ -30,6 +30,12 @@ export function section(id: string, title: string, ...children: Child[]): HTMLEl
            h('h2', {id: `${id}-title`}, title), ...children);
 }
 
+// A name that breaks after its underscores rather than anywhere.
+export function breakable(name: string): HTMLElement {
+  const [first, ...others] = name.split(/(?<=_)/);
+  return h('span', {}, first, ...others.flatMap(part => [h('wbr'), part]));
+}
+
 // A horizontal bar filled to `share`; the number stands beside it in text.
 export function meter(share: number, kind: string): HTMLElement {
   const fill = h('span', {class: `fill ${kind}`});

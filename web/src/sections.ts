@@ -5,7 +5,7 @@ import type {
   FastForward, Flows, FlowStatistics, Job, LinkRow, Percentiles, Question, Repeat, Result,
   SharedLink
 } from './data';
-import {type Child, type Column, h, longTable, meter, type Part, section, table} from './dom';
+import {breakable, type Child, type Column, h, longTable, meter, type Part, section, table} from './dom';
 import {
   bandwidth, bytes, count, decimalBytes, flops, linkRate, multiple, percent, seconds, share
 } from './format';
@@ -24,20 +24,27 @@ export function header(result: Result): HTMLElement {
         facts.join(' · ')));
 }
 
-function keyFigure(name: string, value: string, remark: Child, lead = false): HTMLElement {
+function keyFigure(name: string, value: string, ...remarks: Child[]): HTMLElement {
   return h(
-      'div', lead ? {class: 'lead'} : {}, h('dt', {}, name), h('dd', {class: 'big'}, value),
-      h('dd', {class: 'remark'}, remark));
+      'div', {}, h('dt', {}, name), h('dd', {class: 'big'}, value),
+      ...remarks.map(remark => remark && h('dd', {class: 'remark'}, remark)));
+}
+
+// The time of the run, and what it is of the least and of the most that it could be.
+function timeFigure(result: Result): HTMLElement {
+  const against = (bound: number | null | undefined, name: string) =>
+      bound ? `${share(result.time_s, bound).toFixed(3)} × the ${name} bound, ${seconds(bound)}` :
+              null;
+  const {iteration} = result;
+  const figure = keyFigure(
+      iteration ? 'Step time' : 'Time', seconds(result.time_s), against(result.bound_s, 'lower'),
+      against(iteration?.serial_s, 'upper'));
+  figure.className = 'lead';
+  return figure;
 }
 
 export function keyFigures(result: Result): HTMLElement {
-  const figures = [];
-  const bound = result.bound_s > 0 ?
-      `${share(result.time_s, result.bound_s).toFixed(3)} × the lower bound, ${
-          seconds(result.bound_s)}` :
-      '';
-  figures.push(
-      keyFigure(result.iteration ? 'Step time' : 'Time', seconds(result.time_s), bound, true));
+  const figures = [timeFigure(result)];
   const {iteration, memory, training} = result;
   if (iteration && training) {
     figures.push(
@@ -101,6 +108,9 @@ export function blocked(result: Result): Part {
           result.blocked, 20));
 }
 
+const how = (row: {algorithm: string; protocol: string}) =>
+    breakable(`${row.algorithm}, ${row.protocol}`);
+
 export function collectives(result: Result): Part {
   if (!result.collectives || result.collectives.length === 0) return null;
   const rows = [...result.collectives].sort((a, b) => b.exposed_s - a.exposed_s);
@@ -115,9 +125,9 @@ export function collectives(result: Result): Part {
             {
               title: 'Collective',
               text: true,
-              cell: row => h('span', {}, `${row.role} `, h('b', {}, row.primitive))
+              cell: row => h('span', {}, `${row.role} `, h('b', {}, breakable(row.primitive)))
             },
-            {title: 'How', text: true, cell: row => `${row.algorithm}, ${row.protocol}`},
+            {title: 'How', text: true, cell: how},
             {title: 'Ranks', cell: row => `${row.group_size}`},
             {title: 'Size', cell: row => bytes(row.bytes)},
             {title: 'Calls', cell: row => count(row.count)},
@@ -152,8 +162,8 @@ export function rows(result: Result): Part {
           'Times and bandwidths as nccl-tests defines them.',
           [
             {title: 'Size', cell: row => bytes(row.bytes), text: true},
-            {title: 'Primitive', cell: row => row.primitive, text: true},
-            {title: 'How', cell: row => `${row.algorithm}, ${row.protocol}`, text: true},
+            {title: 'Primitive', cell: row => breakable(row.primitive), text: true},
+            {title: 'How', cell: how, text: true},
             {title: 'Time', cell: row => seconds(row.time_s)},
             {title: 'Bound', cell: row => seconds(row.bound_s)},
             {title: '× bound', cell: row => multiple(row.time_s, row.bound_s)},
@@ -435,7 +445,7 @@ export function links(result: Result): Part {
   const all =
       h('details', {},
         h('summary', {},
-          `The ${count(result.links.length)} narrowest of ${count(result.links_total)} links`),
+          `The ${count(result.links.length)} narrowest of ${count(result.links_total ?? 0)} links`),
         longTable(
             'Narrowest first.',
             [

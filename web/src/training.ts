@@ -123,7 +123,9 @@ export function kernels(result: Result): Part {
               {title: 'Time', cell: row => seconds(row.time_s)},
               {
                 title: 'Efficiency',
-                cell: row => `${row.extrapolated ? '≈ ' : ''}${percent(row.efficiency)}`
+                cell: row => row.efficiency === null ?
+                    '–' :
+                    `${row.extrapolated ? '≈ ' : ''}${percent(row.efficiency)}`
               },
               {title: 'Source', text: true, wide: true, cell: row => row.source},
             ],

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,8 @@ struct KernelCost {
   std::string shape;  // "m=8192 n=7168 k=8192"
   Flops flops;
   Bytes memory_traffic;
-  double efficiency = 0;      // of the device's peak
-  bool extrapolated = false;  // outside the measured shapes or on a device without a chart
+  std::optional<double> efficiency;  // of the device's peak; none where only bytes are moved
+  bool extrapolated = false;         // outside the measured shapes or on a device without a chart
   Time time;
   std::string source;
 };
