@@ -18,10 +18,10 @@ std::uint64_t HashOf(const Link& link, const Device& from, const Device& to) {
   const auto place = [](const Device& device) {
     return std::uint64_t{device.local} << 4U | static_cast<std::uint64_t>(device.kind);
   };
-  const std::uint64_t ends = place(from) << 32U | place(to);
+  const std::uint64_t ends = place(from) << 32U | place(to) << 4U;
   const auto rate = static_cast<std::uint64_t>(link.rate.bits_per_second());
   const auto latency = static_cast<std::uint64_t>(link.latency.ps());
-  return HashCombine(ends << 4U | static_cast<std::uint64_t>(link.kind), rate ^ latency << 48U);
+  return HashCombine(ends | static_cast<std::uint64_t>(link.kind), rate ^ latency << 48U);
 }
 
 using Rung = std::pair<DeviceKind, std::uint8_t>;  // kind and tier
@@ -39,11 +39,9 @@ class Cables {
     const Rung high(to.kind, to.tier);
     if (low == high) return false;
     if (from.tier < to.tier) ++up_[Index(link.from)];
-    if (latest_ != std::pair(low, high)) {
-      latest_ = {low, high};
-      known_ = kinds_.try_emplace(latest_, &link).first->second;
-    }
-    return known_->rate == link.rate && known_->latency == link.latency;
+    auto first = std::ranges::find(firsts_, std::pair(low, high), &First::ends);
+    if (first == firsts_.end()) first = firsts_.insert(first, {{low, high}, &link});
+    return first->link->rate == link.rate && first->link->latency == link.latency;
   }
 
   // Whether all of a rung have as many cables up.
@@ -62,11 +60,14 @@ class Cables {
   }
 
  private:
+  struct First {  // cable between two rungs
+    std::pair<Rung, Rung> ends;
+    const Link* link = nullptr;
+  };
+
   const Fabric& fabric_;
-  std::vector<std::uint32_t> up_;                       // by device
-  std::map<std::pair<Rung, Rung>, const Link*> kinds_;  // the first of each
-  std::pair<Rung, Rung> latest_;
-  const Link* known_ = nullptr;  // the first of the latest kind
+  std::vector<std::uint32_t> up_;  // by device
+  std::vector<First> firsts_;      // few: searched one by one
 };
 
 }  // namespace

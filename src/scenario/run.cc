@@ -105,12 +105,18 @@ class Run {
         scenario_.jobs.empty() && std::holds_alternative<TrafficInput>(scenario_.workload);
     if (scenario_.engine != EngineKind::kPacket && !divided) WarnOfMinimalPaths();
     if (scenario_.engine != EngineKind::kPacket && cluster.routing == RoutingPolicy::kAdaptive &&
-        !(TrunksAreWhole(*result_.fabric) && TrunksAreEven(*result_.fabric))) {
+        !HasAlikeTrunks()) {
       result_.assumptions.push_back(
           "routing: where cables are missing or slow, adaptive flows share what leads to each "
           "destination at best, within what any one or two leaves may have together; switches see "
           "their own queues alone, and packets may take longer; engine: packet follows each");
     }
+  }
+
+  [[nodiscard]] bool HasAlikeTrunks() {
+    // The closed forms have looked at all cables already.
+    if (scenario_.engine == EngineKind::kAnalytic && costs().alike()) return true;
+    return TrunksAreWhole(*result_.fabric) && TrunksAreEven(*result_.fabric);
   }
 
   // The first few beside the cluster, all of them among what is assumed.
