@@ -10,6 +10,8 @@
 #include <new>
 #include <vector>
 
+#include "base/test_sanitizers.h"
+
 namespace trunkline {
 namespace {
 
@@ -30,26 +32,13 @@ TEST(SideBySide, ThrowsOnWhatAPieceThrows) {
                std::bad_alloc);
 }
 
-// Sanitizers need addresses of their own. GCC and clang tell of them in different ways.
-#if defined(__has_feature)
-#define TRUNKLINE_HAS_FEATURE(feature) __has_feature(feature)
-#else
-#define TRUNKLINE_HAS_FEATURE(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
-    TRUNKLINE_HAS_FEATURE(address_sanitizer) || TRUNKLINE_HAS_FEATURE(thread_sanitizer)
-constexpr bool kLimitsAddresses = false;
-#else
-constexpr bool kLimitsAddresses = true;
-#endif
-
 // Threads have stacks, for which a process that may have no more addresses has no room.
 TEST(SideBySide, DoesEveryPieceWhereTheSystemLendsNoThread) {
   const auto alone = [] {
     rlimit limit{};
     getrlimit(RLIMIT_AS, &limit);
     limit.rlim_cur = 1;
-    if (kLimitsAddresses) setrlimit(RLIMIT_AS, &limit);
+    if (!kSanitized) setrlimit(RLIMIT_AS, &limit);
     std::array<std::atomic<int>, 100> done{};
     SideBySide(done.size(), [&](std::size_t i) { ++done[i]; });
     _exit(std::ranges::all_of(done, [](int times) { return times == 1; }) ? 0 : 1);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_sanitizers.h"
 #include "engine/packet/fault_plan.h"
 #include "engine/packet/packet_network.h"
 #include "engine/packet/shard.h"
@@ -130,19 +131,8 @@ std::string Simulate(const SmallRun& run, bool zoned) {
   return seen;
 }
 
-// Ten thousand runs in all; fewer where sanitizers make each fifty times slower. GCC and clang tell
-// of them in different ways.
-#if defined(__has_feature)
-#define TRUNKLINE_HAS_FEATURE(feature) __has_feature(feature)
-#else
-#define TRUNKLINE_HAS_FEATURE(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
-    TRUNKLINE_HAS_FEATURE(address_sanitizer) || TRUNKLINE_HAS_FEATURE(thread_sanitizer)
-constexpr std::uint64_t kRunsOfTest = 500;
-#else
-constexpr std::uint64_t kRunsOfTest = 2'500;
-#endif
+// Ten thousand runs in all; fewer where sanitizers make each fifty times slower.
+constexpr std::uint64_t kRunsOfTest = kSanitized ? 500 : 2'500;
 
 class FusedEvents : public testing::TestWithParam<std::uint64_t> {};
 
