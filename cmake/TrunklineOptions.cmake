@@ -20,7 +20,7 @@ option(TRUNKLINE_WITH_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 find_program(TRUNKLINE_CCACHE ccache)
 if(TRUNKLINE_CCACHE)
   # Paths relative to the source tree and no working folder in the key, so that another clone finds
-  # what this one has compiled.
+  # what this one has compiled without precompiled headers, which hold whole paths.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
       CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${TRUNKLINE_CCACHE})
 endif()

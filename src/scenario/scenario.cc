@@ -114,7 +114,7 @@ class Reader {
     const std::size_t before = document_.error_count();
     ReadCluster(file_, *cluster, spec, scenario_);
     ReadFaults(root, spec, scenario_);
-    WarnOfCollisions(*cluster);
+    WarnOfBlindSpots(root, *cluster, spec);
     if (document_.error_count() == before) {
       auto built = Build(root, spec);
       if (built) {
@@ -205,15 +205,22 @@ class Reader {
     (routing ? *routing : *value).Adopt(problems);
   }
 
-  // The closed forms take cables between two tiers to be shared evenly.
-  void WarnOfCollisions(const YamlMap& cluster) const {
-    if (scenario_.engine != EngineKind::kAnalytic ||
-        PathChoiceOf(scenario_.cluster.routing) == PathChoice::kPacket) {
-      return;
+  // The closed forms load the links of a step, and not what runs ahead of it or behind.
+  void WarnOfBlindSpots(const YamlMap& root, const YamlMap& cluster, const FabricSpec& spec) const {
+    if (scenario_.engine != EngineKind::kAnalytic) return;
+    const auto warn = [](const YamlValue& value, const char* what) {
+      value.Warn("TL1622", fmt::format("the analytic engine may miss {}", what),
+                 "run it with engine: flow, which shares every link");
+    };
+    const ClusterSpec& read = scenario_.cluster;
+    if (!spec.faults.empty()) warn(*root.Find("faults"), "part of the effect of faults");
+    if (read.gpudirect == GpuDirect::kOff) {
+      warn(*cluster.Find(cluster.Find("gpudirect") ? "gpudirect" : "transport"),
+           "what staging in host memory costs where GPUs share a PCIe link");
     }
-    cluster.Find("fabric")->Warn(
-        "TL1622", "the analytic engine may miss collisions of flows that are kept on one path",
-        "run it with engine: flow, which shares every link");
+    if (PathChoiceOf(read.routing) != PathChoice::kPacket) {
+      warn(*cluster.Find("fabric"), "collisions of flows that are kept on one path");
+    }
   }
 
   void ReadAllWorkloads(const YamlMap& root) {

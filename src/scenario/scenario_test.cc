@@ -473,11 +473,17 @@ TEST(Scenario, StagesTcpInHostMemory) {
 }
 
 TEST(Scenario, WarnsOfWhatTheAnalyticEngineCannotSee) {
-  const Assignment ecmp{"cluster.fabric.routing=ecmp", "--set 2"};
-  EXPECT_THAT(Read(kCollective, {ecmp}).warnings, testing::IsEmpty());
-  const Diagnostics warnings = Read(kCollective, {{"engine=analytic", "--set 1"}, ecmp}).warnings;
-  ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_EQ(warnings.front().code, "TL1622");
+  for (const char* key :
+       {"cluster={node: dgx-h100, nodes: 4, fabric: rail-optimized, gpudirect: false}",
+        "cluster.transport.kind=tcp", "cluster.fabric.routing=ecmp",
+        "faults=[{target: host-2, kind: degrade, value: 50%}]"}) {
+    const Assignment blind{key, "--set 2"};
+    EXPECT_THAT(Read(kCollective, {blind}).warnings, testing::IsEmpty()) << key;
+    const Diagnostics warnings =
+        Read(kCollective, {{"engine=analytic", "--set 1"}, blind}).warnings;
+    ASSERT_EQ(warnings.size(), 1U) << key;
+    EXPECT_EQ(warnings.front().code, "TL1622");
+  }
 }
 
 }  // namespace
