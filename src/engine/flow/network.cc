@@ -118,8 +118,9 @@ inline std::uint32_t FlowNetwork::BundleOf(std::span<const FlowHop> path, FlowRa
   shares_[index] = {Cap::Limit(limit.units), limit.units};
   for (std::uint32_t i = 0; i < path.size(); ++i) {
     std::vector<Active>& active = resources_[path[i].resource].active;
-    hops_[bundle.first_hop + i] = {path[i].weight, path[i].resource,
-                                   static_cast<std::uint32_t>(active.size())};
+    const Hop hop = {path[i].weight, path[i].resource, static_cast<std::uint32_t>(active.size())};
+    hops_[bundle.first_hop + i] = hop;
+    if (i + 1 < path.size()) hops_[bundle.first_hop + bundle.hop_count + i] = hop;
     active.push_back({0, index, bundle.first_hop + i});
   }
   return index;
@@ -135,7 +136,7 @@ inline std::uint32_t FlowNetwork::TakeBundle(std::uint32_t hop_count) {
     bundle.hop_count = hop_count;
     bundles_.push_back(std::move(bundle));
     shares_.push_back({Cap::Limit(0), 0});
-    hops_.resize(hops_.size() + hop_count);
+    hops_.resize(hops_.size() + 2 * hop_count - 1);
   }
   const std::uint32_t index = free.back();
   free.pop_back();
@@ -410,9 +411,10 @@ inline void FlowNetwork::Recount(Resource& resource, std::uint64_t mark) {
   Share& share = shares_[index];
   const Cap before = std::exchange(share.cap, cap);
   const std::uint64_t flows = bundles_[index].flows.size();
-  for (const Hop& hop : hops(bundles_[index])) {
+  const std::size_t others = bundles_[index].hop_count - 1;
+  for (const Hop& hop : std::span(hops_).subspan(active.hop + 1, others)) {
     Resource& other = resources_[hop.resource];
-    if (&hop == &hops_[active.hop] || !other.counts()) continue;
+    if (!other.counts()) continue;
     other.Move(before, share, hop.weight * flows);
     if (!other.idle()) Await(hop.resource, std::min(other.level, await));
   }

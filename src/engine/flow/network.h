@@ -166,6 +166,7 @@ class FlowNetwork {
 
   std::vector<Bundle> bundles_;
   std::vector<Share> shares_;  // by bundle
+  // Of each bundle all, then all but the last again: the others of any one come right after it.
   std::vector<Hop> hops_;
   // By hop count: bundles without flows.
   std::vector<std::vector<std::uint32_t>> free_;
