@@ -38,9 +38,9 @@ class SpecSchedule : public Schedule {
  public:
   SpecSchedule(std::string algorithm, CollectiveSpec spec, std::uint32_t ranks);
 
-  [[nodiscard]] Primitive primitive() const override { return spec_.primitive; }
+  [[nodiscard]] Primitive primitive() const final { return spec_.primitive; }
   [[nodiscard]] std::string algorithm() const override { return algorithm_; }
-  [[nodiscard]] std::uint32_t ranks() const override { return ranks_; }
+  [[nodiscard]] std::uint32_t ranks() const final { return ranks_; }
   [[nodiscard]] std::uint32_t channels() const override { return spec_.channels; }
   [[nodiscard]] ChannelShape channel_shape(std::uint32_t) const override { return {spec_.slots}; }
   [[nodiscard]] std::int64_t input_bytes(std::uint32_t rank) const override;

@@ -290,22 +290,6 @@ void Router::Tables::AppendDetours(DeviceId src, DeviceId dst, std::uint64_t flo
   for (const auto& [resource, weight] : weights) hops.push_back({resource, weight / ways});
 }
 
-std::optional<LinkId> Router::Tables::OnlyCableInto(DeviceId dst) const {
-  return network_.OnlyCableInto(dst);
-}
-
-Time Router::Tables::LatencyOf(LinkId id, DeviceId dst) const {
-  const Link& link = fabric_.link(id);
-  return link.to == dst ? link.latency : link.latency + fabric_.device(link.to).latency;
-}
-
-Hop Router::Tables::HopOf(LinkId id) const {
-  const Link& link = fabric_.link(id);
-  if (link.kind != LinkKind::kNetwork) return {Fabric::resource(id), 1};
-  const bool trunk = uses_trunks_ && link.trunk != Link::kNoTrunk;
-  return {trunk ? fabric_.trunk_resource(link.trunk) : Fabric::resource(id), wire_weight_};
-}
-
 void Router::Tables::AppendSplit(DeviceId from, DeviceId dst, std::vector<Hop>& hops) const {
   // Minimal paths advance one link at a time, so all parts of the flow are equally far along.
   std::vector<Share> shares = {{.at = from, .part = 1}};

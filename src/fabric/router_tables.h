@@ -75,16 +75,26 @@ class Router::Tables {
 
   // The cable into `dst` where it ends at `dst` that a path through the network does, and there is
   // no other.
-  [[nodiscard]] std::optional<LinkId> OnlyCableInto(DeviceId dst) const;
+  [[nodiscard]] std::optional<LinkId> OnlyCableInto(DeviceId dst) const {
+    return network_.OnlyCableInto(dst);
+  }
   [[nodiscard]] std::uint32_t destination(DeviceId dst) const { return network_.destination(dst); }
   // What `link` adds to the latency of a path to `dst`.
-  [[nodiscard]] Time LatencyOf(LinkId link, DeviceId dst) const;
+  [[nodiscard]] Time LatencyOf(LinkId id, DeviceId dst) const {
+    const Link& link = fabric_.link(id);
+    return link.to == dst ? link.latency : link.latency + fabric_.device(link.to).latency;
+  }
   // What the hop leaves of a lone flow's rate, in bit/s.
   [[nodiscard]] double LimitOf(const Hop& hop) const {
     return static_cast<double>(capacity(hop.resource).bits_per_second()) / hop.weight;
   }
 
-  [[nodiscard]] Hop HopOf(LinkId link) const;
+  [[nodiscard]] Hop HopOf(LinkId id) const {
+    const Link& link = fabric_.link(id);
+    if (link.kind != LinkKind::kNetwork) return {Fabric::resource(id), 1};
+    const bool trunk = uses_trunks_ && link.trunk != Link::kNoTrunk;
+    return {trunk ? fabric_.trunk_resource(link.trunk) : Fabric::resource(id), wire_weight_};
+  }
   // The hops of a flow from `at` to `dst`, an attached device, where the flow is split link by link
   // wherever no trunk stands for a fork. Of trunks that it cannot use wholly, it crosses the parts
   // that it can as well.

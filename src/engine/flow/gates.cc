@@ -19,6 +19,7 @@ class GateFlow {
         capacities_(capacities),
         sums_(problem),
         unfilled_(std::move(open)),
+        is_closed_(problem.hops.size(), 0),
         through_(unfilled_.size(), 0),
         sum_(through_),
         most_(through_) {}
@@ -29,22 +30,37 @@ class GateFlow {
   [[nodiscard]] std::vector<char> TakeUnfilled() { return std::move(unfilled_); }
 
  private:
+  // Whether none of its hops may be unfilled any more.
+  bool IsClosed(const FlowPath& path);
   void AddHop(const FlowHop& hop, Uint128 limit);
 
   const FlowProblem& problem_;
   std::span<const Uint128> capacities_;
   HopSums sums_;
-  FlowHop gate_;                // of the connection added last, and …
-  Uint128 let_in_ = 0;          // … what it lets through to a hop of its weight
-  std::vector<char> unfilled_;  // by resource: so far
+  FlowHop gate_;                 // of the connection added last, and …
+  Uint128 let_in_ = 0;           // … what it lets through to a hop of its weight
+  std::vector<char> unfilled_;   // by resource: so far
+  std::vector<char> is_closed_;  // by first hop: known of those that paths share
   std::vector<Uint128> through_;
   std::vector<Uint128> sum_;   // through one gate, zero in between
   std::vector<Uint128> most_;  // as far as the gate lets through
   std::vector<std::uint32_t> used_;
 };
 
+bool GateFlow::IsClosed(const FlowPath& path) {
+  if (unfilled_[path.last_hop.resource] != 0) return false;
+  if (path.shared_hops() == 0) return true;
+  char& closed = is_closed_[path.first_hop];
+  if (closed == 0) {
+    const auto is_open = [&](const FlowHop& hop) { return unfilled_[hop.resource] != 0; };
+    closed = std::ranges::none_of(problem_.shared_hops_of(path), is_open) ? 1 : 0;
+  }
+  return closed != 0;
+}
+
 void GateFlow::Add(std::uint32_t connection, std::uint32_t gate) {
   const FlowPath& path = problem_.paths[connection];
+  if (IsClosed(path)) return;
   const auto add = [&](const FlowHop& hop, Uint128 limit) { AddHop(hop, limit); };
   if (!sums_.Continues(path)) sums_.Flush(add);
   gate_ = path.last_hop.resource == gate
