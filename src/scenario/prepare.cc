@@ -52,17 +52,19 @@ PacketInput PacketsFor(const Scenario& scenario, const RunOptions& run, const Ro
 }
 
 Result<PreparedStep> PrepareStep(const ClusterSpec& cluster, const TrainingJob& job) {
+  const auto placed = [&](const Diagnostics& problems) {
+    const auto origin = job.origins.find(problems.front().code);
+    return std::unexpected(origin == job.origins.end() ? problems
+                                                       : PlaceAt(origin->second, problems));
+  };
   const auto accelerator = FindAccelerator(cluster.fabric->node.accelerator);
   if (!accelerator) {
-    return Error("TL1208", "training needs servers with accelerators",
-                 "name a node template with GPUs in cluster.node");
+    return placed(Error("TL1208", "training needs servers with accelerators",
+                        "name a node template with GPUs in cluster.node")
+                      .error());
   }
   auto training = BuildTraining(job.model, job.plan, *accelerator);
-  if (!training) {
-    const auto origin = job.origins.find(training.error().front().code);
-    if (origin == job.origins.end()) return std::unexpected(training.error());
-    return std::unexpected(PlaceAt(origin->second, training.error()));
-  }
+  if (!training) return placed(training.error());
   return PreparedStep{*std::move(training), accelerator->memory};
 }
 

@@ -110,13 +110,16 @@ Words<std::string> AlgorithmWords() {
 
 // Of the keys that a contradiction of the plan is between, the first that the command line gives,
 // since the file by itself may be fine; else the first that is there.
-YamlValue Culprit(const std::string& file, const YamlMap& training, const YamlValue& whole,
-                  const std::string& code) {
-  using Keys = std::vector<const char*>;  // "a/b": b of the mapping a
+YamlValue Culprit(const std::string& file, const YamlMap& root, const YamlMap& training,
+                  const YamlValue& whole, const std::string& code) {
+  using Keys = std::vector<const char*>;  // "a/b": b of the mapping a; "/a": of the scenario
   static const std::map<std::string, Keys> kKeys = {
+      {"TL1208", {"/cluster/node", "/cluster"}},
       {"TL1311", {"precision"}},
       {"TL1320", {"sequence"}},
-      {"TL1321", {"parallel", "parallel/tp", "parallel/pp", "parallel/dp", "parallel/cp"}},
+      {"TL1321",
+       {"parallel", "parallel/tp", "parallel/pp", "parallel/dp", "parallel/cp", "/cluster/nodes",
+        "/cluster/node"}},
       {"TL1322", {"parallel/tp", "parallel", "model"}},
       {"TL1323", {"parallel/schedule", "parallel/vp", "parallel/pp"}},
       {"TL1324", {"parallel", "parallel/pp", "parallel/vp", "model"}},
@@ -130,10 +133,13 @@ YamlValue Culprit(const std::string& file, const YamlMap& training, const YamlVa
       {"TL1332", {"global_batch", "micro_batch", "parallel/dp"}},
       {"TL1333", {"sequence", "micro_batch", "global_batch"}},
       {"TL1334", {"sequence", "global_batch", "model"}}};
-  const auto find = [&training](std::string_view path) {
+  const auto find = [&](std::string_view path) {
+    const bool of_scenario = path.starts_with('/');
+    if (of_scenario) path.remove_prefix(1);
+    const YamlMap& start = of_scenario ? root : training;
     const std::size_t slash = path.find('/');
-    if (slash == std::string_view::npos) return training.Find(path);
-    const auto map = training.Find(path.substr(0, slash));
+    if (slash == std::string_view::npos) return start.Find(path);
+    const auto map = start.Find(path.substr(0, slash));
     return map && map->is_map() ? map->AsMap()->Find(path.substr(slash + 1)) : std::nullopt;
   };
   std::optional<YamlValue> first;
@@ -149,8 +155,8 @@ YamlValue Culprit(const std::string& file, const YamlMap& training, const YamlVa
 
 }  // namespace
 
-void ReadTraining(const std::string& file, const YamlValue& value, const Room& room,
-                  Scenario& scenario) {
+void ReadTraining(const std::string& file, const YamlMap& root, const YamlValue& value,
+                  const Room& room, Scenario& scenario) {
   const auto training = value.AsMap();
   if (!training) return;
   const std::size_t before = value.error_count();
@@ -190,12 +196,12 @@ void ReadTraining(const std::string& file, const YamlValue& value, const Room& r
     const bool takes_all = room.all || plan.ranks() > room.endpoints;
     const std::int64_t gpus = takes_all ? room.endpoints : plan.ranks();
     for (const Diagnostic& problem : CheckPlan(job.model, plan, gpus)) {
-      Culprit(file, *training, value, problem.code).Adopt({problem});
+      Culprit(file, root, *training, value, problem.code).Adopt({problem});
     }
     WarnOfMootKeys(*training, plan);
   }
-  for (const char* code : {"TL1311", "TL1334"}) {
-    job.origins.emplace(code, OriginOf(Culprit(file, *training, value, code)));
+  for (const char* code : {"TL1208", "TL1311", "TL1334"}) {
+    job.origins.emplace(code, OriginOf(Culprit(file, root, *training, value, code)));
   }
   scenario.workload = std::move(job);
 }

@@ -51,7 +51,7 @@ void ReadWorkload(const std::string& file, const YamlMap& root, const YamlValue&
   } else if (trace) {
     ReadTrace(file, *trace, room.endpoints, scenario);
   } else if (training) {
-    ReadTraining(file, *training, room, scenario);
+    ReadTraining(file, root, *training, room, scenario);
   } else if (collective) {
     ReadCollective(*collective, room.endpoints, scenario);
   } else {

@@ -57,8 +57,8 @@ struct Room {
 // `workload` of the scenario or a job, into scenario.workload.
 void ReadWorkload(const std::string& file, const YamlMap& root, const YamlValue& workload,
                   const Room& room, Scenario& scenario);
-void ReadTraining(const std::string& file, const YamlValue& training, const Room& room,
-                  Scenario& scenario);
+void ReadTraining(const std::string& file, const YamlMap& root, const YamlValue& training,
+                  const Room& room, Scenario& scenario);
 void ReadCollective(const YamlValue& collective, std::int64_t endpoints, Scenario& scenario);
 void ReadTrace(const std::string& file, const YamlValue& trace, std::int64_t endpoints,
                Scenario& scenario);

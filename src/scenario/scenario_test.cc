@@ -426,6 +426,13 @@ TEST(Scenario, BlamesTheClustersKeyThatNoFabricCanBeBuiltOf) {
               HasSubstr("s.yaml:3:10: error: the fabric is too large"));
 }
 
+TEST(Scenario, BlamesTheClusterThatThePlanDoesNotFit) {
+  EXPECT_THAT(PlacesInTheDemo("cluster.nodes=3"), ElementsAre("TL1321 --set 1"));
+  EXPECT_THAT(PlacesInTheDemo("cluster.node=gb200-nvl36"), ElementsAre("TL1321 --set 1"));
+  EXPECT_THAT(PlacesInTheDemo("cluster={fabric: {kind: clos}, node: host, nodes: 512}"),
+              ElementsAre("TL1208 --set 1"));
+}
+
 TEST(Scenario, BlamesThePrecisionThatNoKernelHas) {
   EXPECT_THAT(PlacesInTheDemo("workload.training.precision=fp32"), ElementsAre("TL1311 --set 1"));
 }

@@ -115,6 +115,8 @@ struct ProgramShape {
   std::vector<char> takes_turns;
 };
 
+[[nodiscard]] ProgramShape ShapeOf(const Program& program, const TaskGraph& graph);
+
 struct FlowProblem {
   struct Communicator {
     CommunicatorId id{};
