@@ -1,6 +1,7 @@
 import {embedded, type Result, type Timeline} from './data';
 import {h, section} from './dom';
 import {growthPage, type Growth} from './growth';
+import * as prose from './prose';
 import {overTime, type Samples} from './samples';
 import * as parts from './sections';
 import {TimelineView} from './timeline';
@@ -21,7 +22,7 @@ function runPage(): HTMLElement[] {
   for (const part
            of [parts.keyFigures(result),
                breakdown(result),
-               parts.advice(result),
+               prose.advice(result),
                parts.blocked(result),
                timeline(embedded<Timeline>('timeline')),
                parts.collectives(result),
@@ -35,10 +36,10 @@ function runPage(): HTMLElement[] {
                parts.repeat(result),
                parts.links(result),
                memory(result),
-               parts.explanation(result),
+               prose.explanation(result),
                kernels(result),
-               parts.assumptions(result),
-               parts.warnings(result),
+               prose.assumptions(result),
+               prose.warnings(result),
   ]) {
     if (part) main.append(part);
   }

@@ -1,14 +1,15 @@
-// The parts of the report, in reading order. Each returns nothing when the result has none of it.
+// The parts of the report that have figures, in reading order. Each returns nothing when the result has none of it.
 
 import {busbwChart, completionChart} from './chart';
 import type {
-  FastForward, Flows, FlowStatistics, Job, LinkRow, Percentiles, Question, Repeat, Result,
+  FastForward, Flows, FlowStatistics, Job, LinkRow, Percentiles, Repeat, Result,
   SharedLink
 } from './data';
 import {breakable, type Child, type Column, h, longTable, meter, type Part, section, table} from './dom';
 import {
   bandwidth, bytes, count, decimalBytes, flops, linkRate, multiple, percent, seconds, share
 } from './format';
+import {list} from './prose';
 
 export function header(result: Result): HTMLElement {
   const facts = [
@@ -80,18 +81,6 @@ export function keyFigures(result: Result): HTMLElement {
         `${last.primitive} of ${bytes(last.bytes)}, ${last.algorithm}`));
   }
   return h('dl', {class: 'key'}, ...figures);
-}
-
-// Keeps a number and its unit on one line.
-const unbroken = (text: string): string => text.replace(/(\d) (?=[%\p{L}])/gu, '$1\u00a0');
-
-function list(texts: string[]): HTMLElement {
-  return h('ul', {class: 'prose'}, ...texts.map(text => h('li', {}, unbroken(text))));
-}
-
-export function advice(result: Result): Part {
-  return result.advice.length === 0 ? null :
-                                      section('advice', 'What to change', list(result.advice));
 }
 
 export function blocked(result: Result): Part {
@@ -468,42 +457,4 @@ export function links(result: Result): Part {
             ],
             result.links, 20));
   return section('links', 'Narrowest links', classes, all);
-}
-
-function question(item: Question, index: number): HTMLElement {
-  const figures = item.figures.map(
-      figure =>
-          h('li', {}, h('span', {class: 'figure-name'}, figure.name),
-            h('span', {class: 'formula'}, `= ${figure.formula}`),
-            h('span', {class: 'formula'}, `= ${figure.numbers}`),
-            h('span', {class: 'formula result'}, '= ', h('b', {}, figure.value))));
-  return h(
-      'li', {},
-      h('details', index === 0 ? {open: ''} : {},
-        h('summary', {}, h('span', {class: 'layer'}, item.layer), h('span', {}, item.question)),
-        h('p', {}, unbroken(item.answer)),
-        figures.length > 0 && h('ul', {class: 'figures'}, ...figures)));
-}
-
-export function explanation(result: Result): Part {
-  return section(
-      'explanation', 'Why: seven questions',
-      h('p', {class: 'lede'},
-        'From the way the model is split to the cable that limits it, with this run’s numbers.'),
-      h('ol', {class: 'questions'}, ...result.explanation.map(question)));
-}
-
-export function assumptions(result: Result): Part {
-  return result.assumptions.length === 0 ?
-      null :
-      section('assumptions', 'Assumptions', list(result.assumptions));
-}
-
-export function warnings(result: Result): Part {
-  if (result.warnings.length === 0) return null;
-  return section(
-      'warnings', 'Warnings',
-      list(result.warnings.map(
-          warning =>
-              `${warning.message} [${warning.code}]${warning.hint ? ' ' : ''}${warning.hint}`)));
 }
