@@ -4,19 +4,17 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "report/link_classes.h"
 #include "report/names.h"
+#include "report/pipeline_bubble.h"
 #include "report/table.h"
 #include "trunkline/training/training.h"
 
 namespace trunkline {
-
-double PipelineBubbleShare(const TrainingPlan& plan, std::int64_t micro_batches) {
-  const auto idle = static_cast<double>(plan.pp - 1);
-  return idle / (static_cast<double>(plan.vp * micro_batches) + idle);
-}
 
 namespace {
 
@@ -35,27 +33,76 @@ constexpr double kMostlyLatency = 10;
 // Changes of a plan that are told of, fastest first.
 constexpr std::size_t kChangesTold = 4;
 
+// A step of so many micro-batches, if the scenario's reader accepts one.
+std::optional<std::int64_t> BatchOf(const TrainingWorkload& training, std::int64_t micro_batches) {
+  TrainingPlan plan = training.plan;
+  plan.global_batch = plan.micro_batch * plan.dp * micro_batches;
+  const bool refused =
+      micro_batches == 0 ||
+      std::ranges::any_of(CheckPlan(training.model, plan, plan.ranks()),
+                          [](const Diagnostic& d) { return d.severity == Severity::kError; });
+  return refused ? std::nullopt : std::optional(plan.global_batch);
+}
+
+struct BubbleChange {
+  std::string text;
+  double share = 1;  // the least that it comes to
+};
+
+// Twice the micro-batches; where the last group is incomplete, the next multiples of pp.
+BubbleChange LessBubble(const TrainingWorkload& training, const PipelineBubble& now) {
+  const std::int64_t m = training.plan.micro_batches();
+  BubbleChange change;
+  const auto add = [&](std::int64_t micro_batches, std::string_view text) {
+    const std::optional<std::int64_t> batch = BatchOf(training, micro_batches);
+    if (!batch) return;
+    const double share = PipelineBubbleOf(training, micro_batches).share();
+    change.share = std::min(change.share, share);
+    change.text += fmt::format(fmt::runtime(text), fmt::arg("batch", *batch),
+                               fmt::arg("share", Percent(share)));
+  };
+  if (now.last_group == 0) {
+    add(2 * m, "; twice as many micro-batches (global_batch {batch}) make that {share}");
+  } else {
+    const std::int64_t below = m - now.last_group;
+    add(below + training.plan.pp,
+        "; global_batch {batch}, a multiple of pp micro-batches, makes that {share}");
+    add(below, ", {batch} makes it {share}");
+  }
+  return change;
+}
+
+std::string BubbleForm(const PipelineBubble& bubble, std::int64_t stages) {
+  const std::string share = Percent(bubble.share());
+  if (bubble.last_group == 0) {
+    return fmt::format("(pp−1)/(vp·m+pp−1) = {0}/({1}+{0}) = {2}", bubble.fill, bubble.passes,
+                       share);
+  }
+  return fmt::format(
+      "(pp−1+e)/(vp·m+pp−1+e) = ({0}+{3:.1f})/({1}+{0}+{3:.1f}) = {2}, where the last group of "
+      "micro-batches has {4} of {5} and adds e",
+      bubble.fill, bubble.passes, share, bubble.group_wait, bubble.last_group, stages);
+}
+
 void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
-  const TrainingPlan& plan = result.training->plan;
-  if (plan.pp == 1) return;
-  const std::int64_t m = plan.micro_batches();
-  const double now = PipelineBubbleShare(plan, m);
-  const double then = PipelineBubbleShare(plan, 2 * m);
+  const TrainingWorkload& training = *result.training;
+  if (training.plan.pp == 1) return;
+  const PipelineBubble now = PipelineBubbleOf(training, training.plan.micro_batches());
+  const BubbleChange change = LessBubble(training, now);
   // Waits for a collective's last member are bubbles too, but not the pipeline's.
   const Time bubble = result.iteration->bubble;
   Time idle = bubble;
   for (const StepCollective& c : result.step_collectives) idle -= std::min(idle, c.waiting);
   const double measured = Ratio(idle, result.iteration->time);
-  if (measured <= then) return;  // the closed form promises nothing
+  if (measured <= change.share) return;  // the closed form promises nothing
   out.push_back(
       {idle, fmt::format("The pipeline is idle for {} of the step{}. With equal stages and free "
-                         "transfers it is (pp−1)/(vp·m+pp−1) = {}/({}+{}) = {}{}; twice as many "
-                         "micro-batches (global_batch {}) make that {}.",
+                         "transfers it is {}{}{}.",
                          Percent(measured),
                          idle < bubble ? ", waits for a collective's last member left out" : "",
-                         plan.pp - 1, plan.vp * m, plan.pp - 1, Percent(now),
-                         measured > now ? ", the rest is of stages and transfers" : "",
-                         2 * plan.global_batch, Percent(then))});
+                         BubbleForm(now, training.plan.pp),
+                         measured > now.share() ? ", the rest is of stages and transfers" : "",
+                         change.text)});
 }
 
 void SuggestLayout(const RunResult& result, std::vector<Suggestion>& out) {

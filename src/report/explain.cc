@@ -12,6 +12,7 @@
 #include "report/explain_network.h"
 #include "report/jobs.h"
 #include "report/names.h"
+#include "report/pipeline_bubble.h"
 #include "report/table.h"
 #include "trunkline/collective/algorithm.h"
 #include "trunkline/collective/tuner.h"
@@ -281,6 +282,25 @@ Question Algorithms(const RunResult& result) {
   return q;
 }
 
+void AddBubbleFigures(const PipelineBubble& bubble, const TrainingPlan& plan, Question& q) {
+  const std::string name = "bubble of equal stages and free transfers";
+  const std::int64_t m = plan.micro_batches();
+  if (bubble.last_group == 0) {
+    q.figures.push_back({name, "(pp - 1) / (vp × m + pp - 1)",
+                         fmt::format("{0} / ({1} × {2} + {0})", bubble.fill, plan.vp, m),
+                         Percent(bubble.share())});
+    return;
+  }
+  q.figures.push_back({"e, what the incomplete last group adds",
+                       "waits of the schedule, pass by pass, / (forward + backward)",
+                       fmt::format("of {} of {} micro-batches", bubble.last_group, plan.pp),
+                       fmt::format("{:.{}g}", bubble.group_wait, kFigureDigits)});
+  q.figures.push_back({name, "(pp - 1 + e) / (vp × m + pp - 1 + e)",
+                       fmt::format("({0} + {3:.{4}g}) / ({1} × {2} + {0} + {3:.{4}g})", bubble.fill,
+                                   plan.vp, m, bubble.group_wait, kFigureDigits),
+                       Percent(bubble.share())});
+}
+
 void AddIterationFigures(const RunResult& result, Question& q) {
   const IterationResult& iteration = *result.iteration;
   const TrainingWorkload& training = *result.training;
@@ -296,11 +316,7 @@ void AddIterationFigures(const RunResult& result, Question& q) {
   }
   const TrainingPlan& plan = training.plan;
   if (plan.pp > 1) {
-    const std::int64_t m = plan.micro_batches();
-    q.figures.push_back({"bubble of equal stages and free transfers",
-                         "(pp - 1) / (vp × m + pp - 1)",
-                         fmt::format("{} / ({} × {} + {})", plan.pp - 1, plan.vp, m, plan.pp - 1),
-                         Percent(PipelineBubbleShare(plan, m))});
+    AddBubbleFigures(PipelineBubbleOf(training, plan.micro_batches()), plan, q);
     q.figures.push_back(
         {"bubble of this run", "bubble / step",
          fmt::format("{} / {}", Duration(iteration.bubble), Duration(iteration.time)),

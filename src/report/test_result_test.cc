@@ -189,6 +189,7 @@ std::shared_ptr<TrainingWorkload> Training(int micro_batches) {
   training->model.kv_heads = 16;
   training->model.head_dim = 64;
   training->model.vocab = 32'000;
+  training->model.max_positions = 2048;
   training->plan.pp = kStages;
   training->plan.dp = kReplicas;
   training->plan.zero = 1;

@@ -1,6 +1,9 @@
 #include "training/pipeline.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "trunkline/base/check.h"
 
 namespace trunkline {
 namespace {
@@ -38,6 +41,63 @@ std::size_t WarmUp(const PipelineShape& shape, std::uint32_t stage) {
   return 0;
 }
 
+// When each pass ends, where messages take no time.
+class PassTimes {
+ public:
+  PassTimes(const PipelineShape& shape, Time forward, Time backward)
+      : shape_(shape),
+        virtual_stages_(shape.stages * shape.chunks),
+        took_{backward, forward},
+        end_(std::size_t{2} * virtual_stages_ * shape.micro_batches, kNotYet),
+        free_(shape.stages) {}
+
+  Time Run() && {
+    std::vector<std::vector<PipelineSlot>> slots;
+    for (std::uint32_t i = 0; i < shape_.stages; ++i) slots.push_back(StageSlots(shape_, i));
+    std::vector<std::size_t> next(shape_.stages, 0);
+    for (bool progress = true; std::exchange(progress, false);) {
+      for (std::uint32_t i = 0; i < shape_.stages; ++i) {
+        for (; next[i] < slots[i].size() && Pass(i, slots[i][next[i]]); ++next[i]) progress = true;
+      }
+    }
+    for (std::uint32_t i = 0; i < shape_.stages; ++i) {
+      TL_CHECK(next[i] == slots[i].size(), "a pipeline stage waits for ever", i);
+    }
+    return *std::ranges::max_element(free_);
+  }
+
+ private:
+  static constexpr Time kNotYet = Time::Picoseconds(-1);
+
+  Time& At(bool forward, std::uint32_t virtual_stage, std::uint32_t micro_batch) {
+    return end_[(std::size_t{forward} * virtual_stages_ + virtual_stage) * shape_.micro_batches +
+                micro_batch];
+  }
+
+  // False where what it waits for is not done.
+  bool Pass(std::uint32_t stage, const PipelineSlot& slot) {
+    const std::uint32_t here = slot.chunk * shape_.stages + stage;
+    Time ready;
+    if (slot.forward) {
+      if (here > 0) ready = At(true, here - 1, slot.micro_batch);
+    } else if (here + 1 < virtual_stages_) {
+      ready = At(false, here + 1, slot.micro_batch);
+    } else {
+      ready = At(true, here, slot.micro_batch);
+    }
+    if (ready == kNotYet) return false;
+    free_[stage] = std::max(free_[stage], ready) + took_[std::size_t{slot.forward}];
+    At(slot.forward, here, slot.micro_batch) = free_[stage];
+    return true;
+  }
+
+  PipelineShape shape_;
+  std::uint32_t virtual_stages_;
+  Time took_[2];           // backward, forward
+  std::vector<Time> end_;  // by direction, virtual stage and micro-batch
+  std::vector<Time> free_;
+};
+
 }  // namespace
 
 PipelineShape ShapeOf(const TrainingPlan& plan) {
@@ -69,6 +129,10 @@ std::vector<PipelineSlot> StageSlots(const PipelineShape& shape, std::uint32_t s
   std::erase_if(slots,
                 [&](const PipelineSlot& slot) { return slot.micro_batch >= shape.micro_batches; });
   return slots;
+}
+
+Time PipelineTime(const PipelineShape& shape, Time forward, Time backward) {
+  return PassTimes(shape, forward, backward).Run();
 }
 
 }  // namespace trunkline

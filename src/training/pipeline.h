@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "trunkline/base/units.h"
 #include "trunkline/training/plan.h"
 
 namespace trunkline {
@@ -36,5 +37,10 @@ struct PipelineShape {
 // Every stage orders the micro-batches of a chunk alike, so that messages between stages match
 // first in, first out.
 [[nodiscard]] std::vector<PipelineSlot> StageSlots(const PipelineShape& shape, std::uint32_t stage);
+
+// From the first pass to the last where every chunk takes `forward` and `backward` and messages no
+// time: (chunks x micro_batches + stages - 1)(forward + backward), and more where the last group of
+// the interleaved schedule is incomplete.
+[[nodiscard]] Time PipelineTime(const PipelineShape& shape, Time forward, Time backward);
 
 }  // namespace trunkline

@@ -136,5 +136,39 @@ TEST(StageSlots, InterleavingDividesTheBubbleByTheChunks) {
   }
 }
 
+Time Us(std::int64_t us) { return Time::Microseconds(us); }
+
+TEST(PipelineTime, IsTheClosedFormWhereTheLastGroupIsComplete) {
+  for (const PipelineShape& shape : EveryShape()) {
+    const bool interleaved = shape.schedule == PipelineSchedule::kInterleaved;
+    if (interleaved && shape.micro_batches % shape.stages != 0) continue;
+    EXPECT_EQ(PipelineTime(shape, Us(3), Us(7)),
+              Us(3 + 7) * (std::int64_t{shape.chunks} * shape.micro_batches + shape.stages - 1));
+  }
+}
+
+// A group of r micro-batches, fewer than stages, keeps the first stage idle for p - r chunk passes
+// before it goes on to its next chunk: Calculon's (v - 1)(p - r) passes at most (arXiv 2309.06782),
+// of which forwards hide behind the backwards of groups before it.
+TEST(PipelineTime, AnIncompleteGroupWaitsForItsOwnMessages) {
+  for (std::uint32_t stages = 2; stages <= 8; ++stages) {
+    for (std::uint32_t chunks = 2; chunks <= 4; ++chunks) {
+      for (std::uint32_t batches = 1; batches <= 3 * stages; ++batches) {
+        const std::uint32_t last = batches % stages;
+        if (last == 0) continue;
+        const PipelineShape shape{PipelineSchedule::kInterleaved, stages, chunks, batches};
+        const auto passes = std::int64_t{chunks} * batches + stages - 1;
+        const std::int64_t gaps = std::int64_t{chunks - 1} * (stages - last);
+        for (const std::int64_t backward : {3, 5, 6, 9}) {
+          const Time wait = PipelineTime(shape, Us(3), Us(backward)) - Us(3 + backward) * passes;
+          EXPECT_LE(wait, Us(3 + backward) * gaps);
+          EXPECT_GE(wait, Us(batches < stages ? 3 + backward : backward) * gaps)
+              << "p=" << stages << " v=" << chunks << " m=" << batches << " b=" << backward;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace trunkline

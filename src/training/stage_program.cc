@@ -34,9 +34,11 @@ class StageWriter {
         Backward(chunk, --backwards_left[slot.chunk] == 0);
       }
     }
+    const Time passes = writer_.compute_time();
     FinishStep();
     const Time compute = writer_.compute_time();
-    return {std::move(writer_).Take(), compute, std::move(last_backward_)};
+    return {std::move(writer_).Take(), compute, forward_, passes - forward_,
+            std::move(last_backward_)};
   }
 
  private:
@@ -45,6 +47,7 @@ class StageWriter {
   // ---- micro-batches
 
   void Forward(const Chunk& chunk, std::size_t number) {
+    const Time before = writer_.compute_time();
     if (!chunk.first) ReceiveFrom(PeerRole::kPreviousStage, Label::kReceiveActivations);
     TaskIndex prefetched = ProgramWriter::kNone;
     for (std::size_t i = 0; i < chunk.units.size(); ++i) {
@@ -55,6 +58,7 @@ class StageWriter {
     }
     weights_ready_[number].clear();  // waited for once, by the first micro-batch
     if (!chunk.last) SendTo(PeerRole::kNextStage, Label::kSendActivations);
+    forward_ += writer_.compute_time() - before;
   }
 
   void Backward(const Chunk& chunk, bool last_micro_batch) {
@@ -207,6 +211,7 @@ class StageWriter {
   std::int64_t bucket_parameters_;
   Bytes boundary_bytes_;
   bool sharded_ = false;
+  Time forward_;  // compute of the forward passes
   // By chunk and unit: the gather that its first forward waits for; empty once waited for.
   std::vector<std::vector<TaskIndex>> weights_ready_;
   std::vector<LayerTasks> last_backward_;

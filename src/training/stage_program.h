@@ -26,7 +26,9 @@ struct StepContext {
 
 struct StageProgram {
   Program program;
-  Time compute;  // sum of its compute tasks
+  Time compute;   // sum of its compute tasks
+  Time forward;   // of that, in forward passes
+  Time backward;  // in backward passes
   std::vector<LayerTasks> last_backward;
 };
 

@@ -78,6 +78,13 @@ std::vector<std::string> Assumptions(const ModelConfig& model, const TrainingPla
   if (plan.overlap_tp && plan.tp > 1) {
     list.emplace_back("overlap of tensor-parallel traffic with its GEMMs is ideal");
   }
+  const std::int64_t last_group = plan.micro_batches() % plan.pp;
+  if (plan.schedule == PipelineSchedule::kInterleaved && last_group != 0) {
+    list.push_back(fmt::format(
+        "the last group of the interleaved schedule has {} of {} micro-batches, which Megatron-LM "
+        "refuses",
+        last_group, plan.pp));
+  }
   return list;
 }
 
@@ -148,6 +155,8 @@ Result<TrainingWorkload> BuildTraining(const ModelConfig& model, const TrainingP
     StageProgram stage = WriteStageProgram(context, stages[i], i);
     programs.push_back(std::move(stage.program));
     workload.stage_compute.push_back(stage.compute);
+    workload.forward_compute += stage.forward;
+    workload.backward_compute += stage.backward;
     workload.last_backward.insert(workload.last_backward.end(), stage.last_backward.begin(),
                                   stage.last_backward.end());
   }

@@ -59,6 +59,8 @@ struct TrainingWorkload {
   FlopRate peak_per_gpu;            // the MFU denominator
   std::vector<StageMemory> memory;  // by pipeline stage
   std::vector<Time> stage_compute;  // busy compute time of one step, by stage
+  Time forward_compute;             // of that, in forward passes, of all stages
+  Time backward_compute;            // in backward passes, recomputation included
   std::vector<KernelCost> kernels;  // of one layer and the head
   std::vector<LayerTasks> last_backward;
   std::vector<std::string> assumptions;
