@@ -53,7 +53,7 @@ void CheckSizes(const CollectiveSpec& spec, Diagnostics& problems) {
   }
   if (spec.slice.count() < 0) {
     Add(problems, "TL1502", fmt::format("a slice of {} bytes is negative", spec.slice.count()),
-        "0 takes the default, 512 KiB");
+        "0 takes what the protocol moves at once");
   } else if (spec.slice.count() > 0 && bytes / spec.slice.count() > kMostSlices) {
     Add(problems, "TL1502",
         fmt::format("slices of {} bytes cut {} bytes into more than {} parts", spec.slice.count(),

@@ -156,6 +156,7 @@ Result<std::vector<TunerCandidate>> RankCandidates(const CollectiveSpec& spec,
     const Algorithm* algorithm = FindAlgorithm(name);
     for (const Protocol protocol : Protocols(limits)) {
       CollectiveSpec priced = spec;
+      priced.step = PipelineStep(protocol);
       if (algorithm != nullptr) {
         priced.channels = ChannelCount(*algorithm, protocol, spec, shape, limits);
       }

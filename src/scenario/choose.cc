@@ -127,6 +127,7 @@ Result<Chosen> Chooser::Choose(const CollectiveChoice& choice, const TunerLimits
   chosen.choice.algorithm = best.algorithm;
   chosen.choice.protocol = best.protocol;
   chosen.choice.spec.channels = best.channels;
+  chosen.choice.spec.step = PipelineStep(best.protocol);
   chosen.candidates = std::move(*candidates);
   answers.push_back({choice, limits, chosen});
   return chosen;

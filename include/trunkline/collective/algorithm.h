@@ -8,6 +8,7 @@
 
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/collective/schedule.h"
+#include "trunkline/transport/transport.h"
 
 namespace trunkline {
 
@@ -22,7 +23,8 @@ struct CollectiveSpec {
   std::uint32_t root = 0;
   std::uint32_t channels = 1;
   std::uint32_t slots = 0;  // pipeline depth of each channel; 0: no limit
-  Bytes slice{};            // pipelined algorithms cut chunks into slices of this; 0: their default
+  Bytes slice{};            // pipelined algorithms cut chunks into slices of this; 0: into steps
+  Bytes step = PipelineStep(Protocol::kSimple);  // of the protocol that moves them
   // kAllToAllV: bytes from rank i to rank j at [i * ranks + j]; must be empty otherwise.
   std::vector<std::int64_t> matrix{};
   auto operator<=>(const CollectiveSpec&) const = default;

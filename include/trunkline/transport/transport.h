@@ -23,6 +23,20 @@ inline constexpr int kProtocolCount = 3;
 // Payload bytes carried per 128 wire bytes: simple 128, ll 64, ll128 120 (Demystifying NCCL,
 // arXiv 2507.04786, Table I).
 [[nodiscard]] std::int64_t PayloadPer128(Protocol protocol);
+// Payload bytes that NCCL hands on at once, an eighth of its buffer (2.30.7, src/include/device.h,
+// src/init.cc): simple 4 MiB / 8; ll 8 lines of 16 bytes for each of 512 threads; ll128 120
+// elements of 8 bytes for each of 640 threads; without the flags.
+[[nodiscard]] constexpr Bytes PipelineStep(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kLl:
+      return Bytes(8 * 16 * 512 / 2);
+    case Protocol::kLl128:
+      return Bytes(120 * 8 * 640 * 15 / 16);
+    case Protocol::kSimple:
+      break;
+  }
+  return Bytes((4 << 20) / 8);
+}
 
 // What the worst link class between two endpoints is; the software latency of a step depends on it.
 enum class HopClass : std::uint8_t { kNvlink, kPcie, kNetwork };

@@ -146,6 +146,54 @@ TEST(Analytic, RepresentsCongruentRanksByOne) {
   EXPECT_EQ(timeline.collectives[0].count, 3U);
 }
 
+// Hosts 0 and 1 at one switch, 2 and 3 at another, a cable of 1 us between all; switches side by
+// side, so that pairs that sit alike do not fare alike.
+Fabric TwoSwitches() {
+  FabricBuilder builder;
+  const auto add_switch = [&](std::uint32_t number) {
+    return builder.AddDevice({.kind = DeviceKind::kSwitch,
+                              .tier = 1,
+                              .node = Device::kNoNode,
+                              .local = number,
+                              .latency = {}});
+  };
+  const DeviceId switches[] = {add_switch(0), add_switch(1)};
+  const Rate rate = Rate::GigabytesPerSecond(10);
+  builder.AddCable(switches[0], switches[1], rate, Us(1), LinkKind::kNetwork);
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const DeviceId host = builder.AddDevice(
+        {.kind = DeviceKind::kHost, .tier = 0, .node = i, .local = 0, .latency = {}});
+    builder.AddCable(host, switches[i / 2], rate, Us(1), LinkKind::kNetwork);
+  }
+  return std::move(builder).Build();
+}
+
+// Two rings over the one cable: 2 steps of 1 MB at half of 10 GB/s, and three cables of 1 us.
+TEST(Analytic, SharesLinksWithCongruentGroups) {
+  TableGraph graph;
+  graph.AddCollective(Choice(Primitive::kAllReduce, 2 * kMega));
+  const auto program =
+      graph.AddProgram({TableGraph::Step{.kind = TaskKind::kCollective, .stream = 1, .role = 0}});
+  for (int rank = 0; rank < 4; ++rank) graph.AddRank(program);
+  graph.AddCommunicator(0, {RankId{0}, RankId{2}});
+  graph.AddCommunicator(0, {RankId{1}, RankId{3}});
+  EXPECT_EQ(Simulate(TwoSwitches(), graph).end, Us(2 * (200 + 3)));
+}
+
+// Two messages over the one cable: 1 MB at half of 10 GB/s, and three cables of 1 us.
+TEST(Analytic, SharesLinksWithCongruentMessages) {
+  TableGraph graph;
+  using Step = TableGraph::Step;
+  const auto sends = graph.AddProgram(
+      {Step{.kind = TaskKind::kSend, .stream = 2, .role = 0, .bytes = Bytes(kMega)}});
+  const auto receives =
+      graph.AddProgram({Step{.kind = TaskKind::kReceive, .stream = 3, .role = 1}});
+  for (const auto program : {sends, sends, receives, receives}) graph.AddRank(program);
+  graph.Connect(RankId{0}, 0, RankId{2}, 1);
+  graph.Connect(RankId{1}, 0, RankId{3}, 1);
+  EXPECT_EQ(Simulate(TwoSwitches(), graph).end, Us(200 + 3));
+}
+
 // Three layers: each computes, then reduces behind the next; the last reduction is exposed.
 TEST(Analytic, KeepsAStepBetweenItsLongerPartAndTheSumOfBoth) {
   TableGraph graph;

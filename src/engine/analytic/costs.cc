@@ -1,6 +1,9 @@
 #include "engine/analytic/costs.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <span>
 #include <utility>
 
 namespace trunkline {
@@ -40,15 +43,19 @@ std::vector<DeviceId> StepCosts::EndpointsOf(const std::vector<RankId>& ranks) c
   return endpoints;
 }
 
-Result<FabricCosts::Group*> StepCosts::CostsOf(CommunicatorId id) {
-  const std::vector<RankId> members = input_.graph.members(id);
+Result<FabricCosts::Group*> StepCosts::CostsOf(const std::vector<CommunicatorId>& ids) {
+  const std::vector<RankId> members = input_.graph.members(ids.front());
   std::vector<char> present(input_.graph.program_count());
   for (const RankId member : members) present[input_.graph.program_of(member)] = 1;
   std::set<std::uint32_t> programs;
   for (std::uint32_t program = 0; program < present.size(); ++program) {
     if (present[program] != 0) programs.insert(programs.end(), program);
   }
-  return fabric_.GroupOf(EndpointsOf(members), LoadOf(programs));
+  std::vector<std::vector<DeviceId>> siblings;
+  for (const CommunicatorId id : std::span(ids).subspan(1)) {
+    siblings.push_back(EndpointsOf(input_.graph.members(id)));
+  }
+  return fabric_.GroupOf(EndpointsOf(members), LoadOf(programs), std::move(siblings));
 }
 
 Result<std::uint32_t> StepCosts::Group(RankId rank, std::uint32_t role) {
@@ -57,14 +64,19 @@ Result<std::uint32_t> StepCosts::Group(RankId rank, std::uint32_t role) {
   if (!added) return known->second;
   GroupCosts group;
   std::set<CommunicatorId> seen;
+  std::map<std::size_t, std::vector<CommunicatorId>> of_size;
   for (const RankId other : Congruent(rank)) {
     const CommunicatorId id = input_.graph.communicator(other, role);
     if (!seen.insert(id).second) continue;
-    const auto costs = CostsOf(id);
-    if (!costs) return std::unexpected(costs.error());
     group.ids.push_back(id);
+    of_size[input_.graph.members(id).size()].push_back(id);
+  }
+  for (const auto& [size, ids] : of_size) {
+    const auto costs = CostsOf(ids);
+    if (!costs) return std::unexpected(costs.error());
     group.costs.push_back(*costs);
   }
+  group.size = static_cast<std::uint32_t>(input_.graph.members(group.ids.front()).size());
   group.times.resize(input_.graph.collectives().size());
   groups_.push_back(std::move(group));
   return known->second;
@@ -95,18 +107,16 @@ Result<Time> StepCosts::Bound(std::uint32_t group, std::uint32_t collective) con
 }
 
 Result<FabricCosts::Message> StepCosts::Peer(RankId from, std::uint32_t role) {
-  FabricCosts::Message slowest;
-  for (const RankId source : Congruent(from)) {
-    const RankId destination = input_.graph.peer(source, role);
-    const auto message =
-        fabric_.MessageOf(endpoint(source), LoadOf({input_.graph.program_of(source)}),
-                          endpoint(destination), LoadOf({input_.graph.program_of(destination)}));
-    if (!message) return std::unexpected(message.error());
-    slowest = {.per_byte = std::max(slowest.per_byte, message->per_byte),
-               .overhead = message->overhead,
-               .latency = std::max(slowest.latency, message->latency)};
+  if (!fabric_.alike()) {
+    std::vector<FabricCosts::Ends> messages;
+    for (const RankId source : Congruent(from)) {
+      messages.emplace_back(endpoint(source), endpoint(input_.graph.peer(source, role)));
+    }
+    return fabric_.SlowestOf(messages);
   }
-  return slowest;
+  const RankId to = input_.graph.peer(from, role);
+  return fabric_.MessageOf(endpoint(from), LoadOf({input_.graph.program_of(from)}), endpoint(to),
+                           LoadOf({input_.graph.program_of(to)}));
 }
 
 }  // namespace trunkline

@@ -20,9 +20,7 @@ class StepCosts {
 
   // Dense index of a rank's communicator, for the calls below.
   [[nodiscard]] Result<std::uint32_t> Group(RankId rank, std::uint32_t role);
-  [[nodiscard]] std::uint32_t size(std::uint32_t group) const {
-    return groups_[group].costs.front()->model.ranks();
-  }
+  [[nodiscard]] std::uint32_t size(std::uint32_t group) const { return groups_[group].size; }
   // The time of a collective whose members start together.
   [[nodiscard]] Result<Time> Collective(std::uint32_t group, std::uint32_t collective);
   // Its lower bound.
@@ -34,13 +32,15 @@ class StepCosts {
  private:
   struct GroupCosts {
     std::vector<CommunicatorId> ids;         // the rank's, then those that it stands for
-    std::vector<FabricCosts::Group*> costs;  // of each
+    std::uint32_t size = 0;                  // of the rank's
+    std::vector<FabricCosts::Group*> costs;  // of all of one size
     std::vector<std::optional<Time>> times;  // by collective
   };
 
   // The rank, and where one does not stand for all the others that run its program.
   [[nodiscard]] std::vector<RankId> Congruent(RankId rank) const;
-  [[nodiscard]] Result<FabricCosts::Group*> CostsOf(CommunicatorId id);
+  // Of groups of one size that run side by side.
+  [[nodiscard]] Result<FabricCosts::Group*> CostsOf(const std::vector<CommunicatorId>& ids);
   // All ranks of these programs communicate side by side.
   [[nodiscard]] const CutLoad& LoadOf(const std::set<std::uint32_t>& programs);
   [[nodiscard]] std::vector<DeviceId> EndpointsOf(const std::vector<RankId>& ranks) const;

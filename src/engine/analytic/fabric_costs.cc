@@ -1,5 +1,7 @@
 #include "engine/analytic/fabric_costs.h"
 
+#include <unordered_map>
+
 #include "engine/analytic/closed_forms.h"
 #include "engine/bounds.h"
 #include "engine/hop_class.h"
@@ -13,13 +15,15 @@ const CutLoad& FabricCosts::LoadOf(std::vector<DeviceId> endpoints) {
   return known->second;
 }
 
-Result<FabricCosts::Group*> FabricCosts::GroupOf(std::vector<DeviceId> members,
-                                                 const CutLoad& load) {
-  std::pair key(&load, std::move(members));
+Result<FabricCosts::Group*> FabricCosts::GroupOf(std::vector<DeviceId> members, const CutLoad& load,
+                                                 std::vector<std::vector<DeviceId>> siblings) {
+  std::pair key(&load, Groups{std::move(members)});
+  key.second.insert(key.second.end(), siblings.begin(), siblings.end());
   const std::scoped_lock lock(mutex_);
   auto known = groups_.find(key);
   if (known == groups_.end()) {
-    auto model = GroupModel::Make(router_, transport_, cuts_, key.second, &load);
+    auto model = GroupModel::Make(router_, transport_, cuts_, key.second.front(), &load,
+                                  std::move(siblings));
     if (!model) return std::unexpected(model.error());
     known = groups_.emplace(std::move(key), Group{std::move(*model), {}}).first;
   }
@@ -53,13 +57,39 @@ Result<FabricCosts::Message> FabricCosts::MessageOf(DeviceId from, const CutLoad
   if (!route) return std::unexpected(route.error());
   const double rate = cuts_.FairRate(from, senders, to, receivers);
   const HopClass hop_class = HopClassOf(router_.fabric(), *route);
-  const Time step = transport_.step_latency[static_cast<std::size_t>(Protocol::kSimple)]
-                                           [static_cast<std::size_t>(hop_class)];
   const RouteCost cost = CostOf(*route, hop_class, transport_);
   const Message message{.per_byte = 1 / std::min(rate, cost.limit.bytes_per_second()),
                         .overhead = transport_.message_overhead,
-                        .latency = cost.latency + step};
+                        .latency = cost.latency + StepLatency(hop_class)};
   return messages_.emplace(pair, message).first->second;
+}
+
+Result<FabricCosts::Message> FabricCosts::SlowestOf(const std::vector<Ends>& messages) const {
+  std::unordered_map<ResourceId, double> load;  // wire bytes a payload byte of each message
+  std::vector<Route> routes;
+  for (const auto& [from, to] : messages) {
+    auto route = router_.FindRoute(from, to, 0);
+    if (!route) return std::unexpected(route.error());
+    for (const Hop& hop : route->hops) load[hop.resource] += hop.weight;
+    routes.push_back(*std::move(route));
+  }
+  Message slowest{.per_byte = 0, .overhead = transport_.message_overhead, .latency = {}};
+  for (const Route& route : routes) {
+    const HopClass hop_class = HopClassOf(router_.fabric(), route);
+    const RouteCost cost = CostOf(route, hop_class, transport_);
+    double rate = cost.limit.bytes_per_second();
+    for (const Hop& hop : route.hops) {
+      rate = std::min(rate, router_.capacity(hop.resource).bytes_per_second() / load[hop.resource]);
+    }
+    slowest.per_byte = std::max(slowest.per_byte, 1 / rate);
+    slowest.latency = std::max(slowest.latency, cost.latency + StepLatency(hop_class));
+  }
+  return slowest;
+}
+
+Time FabricCosts::StepLatency(HopClass hop_class) const {
+  return transport_.step_latency[static_cast<std::size_t>(Protocol::kSimple)]
+                                [static_cast<std::size_t>(hop_class)];
 }
 
 }  // namespace trunkline

@@ -33,8 +33,9 @@ class FabricCosts {
     GroupModel model;
     std::vector<std::pair<CollectiveChoice, Time>> times;  // few: searched one by one
   };
-  // `load`: of LoadOf. The pointer stays valid.
-  [[nodiscard]] Result<Group*> GroupOf(std::vector<DeviceId> members, const CutLoad& load);
+  // `load`: of LoadOf; `siblings`: see GroupModel::Make. The pointer stays valid.
+  [[nodiscard]] Result<Group*> GroupOf(std::vector<DeviceId> members, const CutLoad& load,
+                                       std::vector<std::vector<DeviceId>> siblings = {});
   // The time of a collective whose members start together.
   [[nodiscard]] Result<Time> TimeOf(Group& group, const CollectiveChoice& choice);
   // Its lower bound, with the fabric to itself.
@@ -54,16 +55,24 @@ class FabricCosts {
   // From one of the endpoints of `senders` to one of `receivers`, both of LoadOf.
   [[nodiscard]] Result<Message> MessageOf(DeviceId from, const CutLoad& senders, DeviceId to,
                                           const CutLoad& receivers);
+  // The slowest of messages of one size that are sent side by side: they share every link that
+  // their routes cross.
+  using Ends = std::pair<DeviceId, DeviceId>;  // from, to
+  [[nodiscard]] Result<Message> SlowestOf(const std::vector<Ends>& messages) const;
 
  private:
   using Pair = std::tuple<DeviceId, const CutLoad*, DeviceId, const CutLoad*>;
+
+  [[nodiscard]] Time StepLatency(HopClass hop_class) const;
 
   const Router& router_;
   const TransportModel& transport_;
   const FabricCuts cuts_;
   std::mutex mutex_;  // guards what follows, groups included
   std::map<std::vector<DeviceId>, CutLoad> loads_;
-  std::map<std::pair<const CutLoad*, std::vector<DeviceId>>, Group> groups_;
+  // The first of several groups, then its siblings.
+  using Groups = std::vector<std::vector<DeviceId>>;
+  std::map<std::pair<const CutLoad*, Groups>, Group> groups_;
   std::map<Pair, Message> messages_;
 };
 

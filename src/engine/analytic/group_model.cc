@@ -25,7 +25,8 @@ GroupLayout LayoutOf(const Fabric& fabric, const std::vector<DeviceId>& members,
 
 Result<GroupModel> GroupModel::Make(const Router& router, const TransportModel& transport,
                                     const FabricCuts& cuts, std::vector<DeviceId> members,
-                                    const CutLoad* load) {
+                                    const CutLoad* load,
+                                    std::vector<std::vector<DeviceId>> siblings) {
   auto partitions = cuts.PartitionsOf(members, load);
   if (!partitions) return std::unexpected(partitions.error());
   const Fabric& fabric = router.fabric();
@@ -64,6 +65,7 @@ Result<GroupModel> GroupModel::Make(const Router& router, const TransportModel& 
   }
   model.inside_capacity_.in = model.inside_capacity_.out;
   model.members_ = std::move(members);
+  model.siblings_ = std::move(siblings);
   return model;
 }
 
@@ -99,8 +101,8 @@ std::pair<std::uint32_t, std::uint32_t> GroupModel::FirstAlike(std::size_t level
   return {from, to};
 }
 
-std::optional<Route> GroupModel::FindRoute(std::uint32_t from, std::uint32_t to) {
-  auto route = router_->FindRoute(members_[from], members_[to], 0);
+std::optional<Route> GroupModel::FindRoute(DeviceId from, DeviceId to) {
+  auto route = router_->FindRoute(from, to, 0);
   if (route) return *std::move(route);
   if (!failure_) failure_ = route.error();
   return std::nullopt;
@@ -117,7 +119,7 @@ Way GroupModel::WayOver(const Route& route) const {
 }
 
 Way GroupModel::FindWay(std::uint32_t from, std::uint32_t to) {
-  const auto route = FindRoute(from, to);
+  const auto route = FindRoute(members_[from], members_[to]);
   return route ? WayOver(*route) : Way();
 }
 
@@ -133,14 +135,40 @@ std::uint32_t GroupModel::LinkOf(ResourceId resource) {
 
 const GroupModel::Path& GroupModel::PathOf(std::uint32_t from, std::uint32_t to) {
   const auto [known, added] = paths_.try_emplace(std::uint64_t{from} << 32U | to);
-  if (!added) return known->second;
-  const auto route = FindRoute(from, to);
-  if (!route) return known->second;
-  known->second = {.way = WayOver(*route),
-                   .first_hop = static_cast<std::uint32_t>(hops_.size()),
-                   .hop_count = static_cast<std::uint32_t>(route->hops.size())};
-  for (const Hop& hop : route->hops) hops_.push_back({LinkOf(hop.resource), hop.weight});
-  return known->second;
+  Path& path = known->second;
+  if (!added) return path;
+  path.first_hop = static_cast<std::uint32_t>(hops_.size());
+  const auto add = [&](const std::vector<DeviceId>& members) {
+    const auto route = FindRoute(members[from], members[to]);
+    if (!route) return;
+    const Way way = WayOver(*route);
+    path.way = {.per_byte = std::max(path.way.per_byte, way.per_byte),
+                .per_wire_byte = std::max(path.way.per_wire_byte, way.per_wire_byte),
+                .latency = std::max(path.way.latency, way.latency)};
+    for (const Hop& hop : route->hops) hops_.push_back({LinkOf(hop.resource), hop.weight});
+  };
+  add(members_);
+  for (const std::vector<DeviceId>& sibling : siblings_) add(sibling);
+  path.hop_count = static_cast<std::uint32_t>(hops_.size()) - path.first_hop;
+  if (!siblings_.empty()) {
+    path.way.per_byte = std::max(path.way.per_byte, dilution_ * MostOnOneLink(path));
+  }
+  return path;
+}
+
+// The seconds that a wire byte of a pair and of each of its counterparts takes on their busiest
+// link.
+double GroupModel::MostOnOneLink(const Path& path) const {
+  const auto own = std::span(hops_).subspan(path.first_hop, path.hop_count);
+  std::vector<LoadedHop> hops(own.begin(), own.end());
+  std::ranges::sort(hops, {}, &LoadedHop::link);
+  double most = 0;
+  double weight = 0;
+  for (std::size_t i = 0; i < hops.size(); ++i) {
+    weight = i > 0 && hops[i].link == hops[i - 1].link ? weight + hops[i].weight : hops[i].weight;
+    most = std::max(most, weight / link_rate_[hops[i].link]);
+  }
+  return most;
 }
 
 void GroupModel::ClearLoad() {
@@ -278,18 +306,23 @@ double GroupModel::AllPairsOverLinks(double bytes) {
   if (ranks() > kMostInAllPairs) return 0;
   std::vector<double> load;
   double latency = 0;
-  for (std::uint32_t from = 0; from < ranks(); ++from) {
-    for (std::uint32_t to = 0; to < ranks(); ++to) {
-      const auto route = from == to ? std::nullopt : FindRoute(from, to);
-      if (!route) continue;
-      latency = std::max(latency, WayOver(*route).latency);
-      for (const Hop& hop : route->hops) {
-        const std::uint32_t link = LinkOf(hop.resource);
-        load.resize(link_rate_.size());
-        load[link] += bytes * dilution_ * hop.weight;
-      }
+  const auto add = [&](DeviceId from, DeviceId to) {
+    const auto route = from == to ? std::nullopt : FindRoute(from, to);
+    if (!route) return;
+    latency = std::max(latency, WayOver(*route).latency);
+    for (const Hop& hop : route->hops) {
+      const std::uint32_t link = LinkOf(hop.resource);
+      load.resize(link_rate_.size());
+      load[link] += bytes * dilution_ * hop.weight;
     }
-  }
+  };
+  const auto add_all = [&](const std::vector<DeviceId>& members) {
+    for (const DeviceId from : members) {
+      for (const DeviceId to : members) add(from, to);
+    }
+  };
+  add_all(members_);
+  for (const std::vector<DeviceId>& sibling : siblings_) add_all(sibling);
   double busy = 0;
   for (std::size_t link = 0; link < load.size(); ++link) {
     busy = std::max(busy, load[link] / link_rate_[link]);

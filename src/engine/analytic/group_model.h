@@ -15,7 +15,7 @@
 
 namespace trunkline {
 
-// What a put between two members costs when nothing else moves, in seconds.
+// What a put between two members costs when nothing else of its group moves, in seconds.
 struct Way {
   double per_byte = 0;       // the narrowest hop of the route, or the kernel; protocol included
   double per_wire_byte = 0;  // the narrowest hop, which other puts share
@@ -28,13 +28,17 @@ struct Way {
 // Where pairs that sit alike fare alike (FabricCuts::alike), ways are those of one representative
 // pair for each (level, local index, local index), so their number does not depend on the size of
 // the group. Elsewhere every pair has its own, and the puts of a step also share every link that
-// their routes cross, not the cuts alone.
+// their routes cross, not the cuts alone: with each other, and with those of the groups that take
+// the same step side by side. The slowest of these groups counts.
 class GroupModel {
  public:
-  // With `load`, cuts are shared with the ranks counted there (cuts.h).
+  // With `load`, cuts are shared with the ranks counted there (cuts.h). `siblings`: of groups of as
+  // many members, those beside it, in the order of their counterparts here; where one stands for
+  // all, none need be given.
   static Result<GroupModel> Make(const Router& router, const TransportModel& transport,
                                  const FabricCuts& cuts, std::vector<DeviceId> members,
-                                 const CutLoad* load);
+                                 const CutLoad* load,
+                                 std::vector<std::vector<DeviceId>> siblings = {});
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(members_.size()); }
   [[nodiscard]] const GroupLayout& layout() const { return layout_; }
@@ -106,7 +110,7 @@ class GroupModel {
     }
   };
 
-  // A pair's way and the links that it crosses, numbered as they are met.
+  // A pair's way and the links that it and its counterparts cross, numbered as they are met.
   struct Path {
     Way way;
     std::uint32_t first_hop = 0;
@@ -133,7 +137,8 @@ class GroupModel {
                                                                    std::uint32_t from,
                                                                    std::uint32_t to) const;
   [[nodiscard]] const Path& PathOf(std::uint32_t from, std::uint32_t to);
-  [[nodiscard]] std::optional<Route> FindRoute(std::uint32_t from, std::uint32_t to);
+  [[nodiscard]] double MostOnOneLink(const Path& path) const;
+  [[nodiscard]] std::optional<Route> FindRoute(DeviceId from, DeviceId to);
   [[nodiscard]] Way WayOver(const Route& route) const;
   [[nodiscard]] std::uint32_t LinkOf(ResourceId resource);
   [[nodiscard]] double AllPairsOverLinks(double bytes);
@@ -145,6 +150,7 @@ class GroupModel {
   const Router* router_ = nullptr;
   const TransportModel* transport_ = nullptr;
   std::vector<DeviceId> members_;
+  std::vector<std::vector<DeviceId>> siblings_;
   GroupLayout layout_;
   std::vector<Partition> blocks_;  // nodes first; none where all share a node
   Loads inside_capacity_;          // by member: what its links inside the node carry
