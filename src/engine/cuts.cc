@@ -1,11 +1,14 @@
 #include "engine/cuts.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "base/disjoint_sets.h"
 #include "engine/alike.h"
+#include "trunkline/base/random.h"
 
 namespace trunkline {
 namespace {
@@ -244,6 +247,71 @@ FabricCuts::Capacity FabricCuts::NetworkCapacity(DeviceId nic) const {
   return capacity;
 }
 
+// Nodes are alike, so that two members lie as two others do whose devices are as far apart.
+std::uint64_t FabricCuts::PatternOf(const std::vector<DeviceId>& members,
+                                    const CutLoad& load) const {
+  const DeviceId first = members.front();
+  std::uint64_t pattern = HashCombine(load.evenness, router_->fabric().device(first).local);
+  const auto add = [&pattern](std::uint64_t value) { pattern = HashCombine(pattern, value); };
+  for (const DeviceId member : members) add(std::uint64_t{Index(member)} - Index(first));
+  for (std::size_t level = 1; level < levels_.size(); ++level) {
+    const std::vector<std::uint32_t>& block_of = levels_[level].block_of;
+    const std::uint64_t first_block = block_of[Index(first)];
+    for (const DeviceId member : members) add(block_of[Index(member)] - first_block);
+  }
+  if (load.evenness != 0) return pattern;
+  for (const DeviceId member : members) {
+    if (const auto nic = router_->nic(member)) {
+      add(load.ranks_of_nic[nic_numbers_[Index(*nic)]]);
+    }
+    for (std::size_t level = 0; level < levels_.size(); ++level) {
+      const std::uint32_t block = levels_[level].block_of[Index(member)];
+      add(load.ranks_of_block[level][block]);
+      add(std::bit_cast<std::uint64_t>(levels_[level].egress[block]));
+      add(std::bit_cast<std::uint64_t>(levels_[level].ingress[block]));
+    }
+  }
+  return pattern;
+}
+
+std::uint64_t FabricCuts::EvennessOf(const CutLoad& load) const {
+  std::uint64_t name = 1;
+  const auto add = [&name](std::uint64_t value) { name = HashCombine(name, value); };
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    const Level& level = levels_[l];
+    std::optional<std::size_t> first;
+    for (std::size_t block = 0; block < level.egress.size(); ++block) {
+      if (load.ranks_of_block[l][block] == 0) continue;
+      if (!first) first = block;
+      if (load.ranks_of_block[l][block] != load.ranks_of_block[l][*first] ||
+          level.egress[block] != level.egress[*first] ||
+          level.ingress[block] != level.ingress[*first]) {
+        return 0;
+      }
+    }
+    if (!first) continue;
+    add(load.ranks_of_block[l][*first]);
+    add(std::bit_cast<std::uint64_t>(level.egress[*first]));
+    add(std::bit_cast<std::uint64_t>(level.ingress[*first]));
+  }
+  std::uint32_t of_nic = 0;
+  for (const std::uint32_t ranks : load.ranks_of_nic) {
+    if (ranks > 0 && of_nic > 0 && ranks != of_nic) return 0;
+    of_nic = std::max(of_nic, ranks);
+  }
+  add(of_nic);
+  return name;
+}
+
+std::size_t FabricCuts::LevelsBetween(DeviceId a, DeviceId b) const {
+  std::size_t level = 0;
+  while (level < levels_.size() &&
+         levels_[level].block_of[Index(a)] != levels_[level].block_of[Index(b)]) {
+    ++level;
+  }
+  return level;
+}
+
 double FabricCuts::FairRate(DeviceId from, const CutLoad& senders, DeviceId to,
                             const CutLoad& receivers) const {
   double rate = HUGE_VAL;
@@ -277,6 +345,7 @@ CutLoad FabricCuts::LoadOf(const std::vector<DeviceId>& endpoints) const {
   for (const DeviceId endpoint : endpoints) {
     if (const auto nic = router_->nic(endpoint)) ++load.ranks_of_nic[nic_numbers_[Index(*nic)]];
   }
+  load.evenness = EvennessOf(load);
   return load;
 }
 

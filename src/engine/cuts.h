@@ -36,6 +36,9 @@ struct Partition {
 struct CutLoad {
   std::vector<std::vector<std::uint32_t>> ranks_of_block;  // by level, by block
   std::vector<std::uint32_t> ranks_of_nic;                 // by FabricCuts' number of the NIC
+  // Of one name for all cuts that have ranks behind them if these are equally many, and the cuts of
+  // a level equally wide; 0 where they are not.
+  std::uint64_t evenness = 0;
 };
 
 // The blocks of a fabric: its nodes; what hangs together below the spines (a rack or a scale unit);
@@ -58,6 +61,14 @@ class FabricCuts {
   [[nodiscard]] Result<std::vector<Partition>> PartitionsOf(const std::vector<DeviceId>& members,
                                                             const CutLoad* load = nullptr) const;
 
+  // Equal for groups that fare alike under the load, where pairs that sit alike do: whose members
+  // have the same places in their nodes and share nodes and blocks in the same way, which carry as
+  // much for as many ranks. Others differ but for one case in 2^64. O(members x levels).
+  [[nodiscard]] std::uint64_t PatternOf(const std::vector<DeviceId>& members,
+                                        const CutLoad& load) const;
+  // How many levels part the two: 0 inside a node.
+  [[nodiscard]] std::size_t LevelsBetween(DeviceId a, DeviceId b) const;
+
   // Payload bytes/s of one of the ranks that send side by side from where `from` sits to where `to`
   // sits, as far as cuts limit it; infinite inside a node.
   [[nodiscard]] double FairRate(DeviceId from, const CutLoad& senders, DeviceId to,
@@ -77,6 +88,7 @@ class FabricCuts {
 
   [[nodiscard]] double PayloadRate(const Link& link) const;
   [[nodiscard]] Capacity NetworkCapacity(DeviceId nic) const;
+  [[nodiscard]] std::uint64_t EvennessOf(const CutLoad& load) const;
   void AddLevel(const std::vector<std::uint32_t>& root_of, std::vector<LinkId>& crossing);
   [[nodiscard]] Partition Endpoints(const std::vector<DeviceId>& members) const;
   [[nodiscard]] Partition Blocks(std::size_t level, const std::vector<DeviceId>& members,

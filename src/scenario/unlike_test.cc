@@ -60,14 +60,12 @@ TEST(Unlike, FaultsTakeWhatTheFlowEngineSays) {
   }
 }
 
-// Ranks that run one program are represented by one of them; a slow cable need not be its own.
-TEST(Unlike, CablesSlowAStepWhereverTheyAre) {
+std::string Step(const std::string& cluster, const std::string& faults = "") {
   const std::string model = ::testing::TempDir() + "unlike_test_model.json";
   std::ofstream(model) << R"({"model_type": "llama", "num_hidden_layers": 8, "hidden_size": 4096,
     "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8,
     "vocab_size": 32000, "max_position_embeddings": 4096})";
-  const auto step = [&](const char* faults) {
-    return SecondsOf(fmt::format(R"(cluster: {{node: dgx-h100, nodes: 8, fabric: rail-optimized}}
+  return fmt::format(R"(cluster: {{{}}}
 faults: [{}]
 workload:
   training:
@@ -77,13 +75,44 @@ workload:
     global_batch: 32
     sequence: 4096
 )",
-                                 faults, model),
-                     "analytic");
+                     cluster, faults, model);
+}
+
+// Ranks that run one program are represented by one of them; a slow cable need not be its own.
+TEST(Unlike, CablesSlowAStepWhereverTheyAre) {
+  const auto step = [&](const char* faults) {
+    return SecondsOf(Step("node: dgx-h100, nodes: 8, fabric: rail-optimized", faults), "analytic");
   };
   const double healthy = step("");
   const double first = step("{target: nic:0/0, kind: degrade, value: 10%}");
   EXPECT_GT(first, 1.1 * healthy);
   EXPECT_NEAR(step("{target: nic:3/2, kind: degrade, value: 10%}"), first, 1e-3 * first);
+}
+
+// Data-parallel groups of all tensor-parallel ranks cross the same cables.
+TEST(Unlike, GroupsSideBySideTakeWhatTheFlowEngineSays) {
+  for (const char* cluster :
+       {"node: dgx-h100, nodes: 8, fabric: {kind: dragonfly, p: 4, a: 4, h: 2}",
+        "node: dgx-h100, nodes: 8, fabric: {kind: torus, sizes: [4, 2]}",
+        "node: hgx-pcie, nodes: 8, fabric: single-switch"}) {
+    const double flow = SecondsOf(Step(cluster), "flow");
+    EXPECT_NEAR(SecondsOf(Step(cluster), "analytic"), flow, 0.04 * flow) << cluster;
+  }
+}
+
+// At random, few groups of four ranks share a server.
+TEST(Unlike, SaysWhereGroupsOfOneKindLieDifferently) {
+  const char* cluster =
+      "node: dgx-h100, nodes: 8, placement: random, fabric: {kind: clos, radix: 16, link: 400 "
+      "Gb/s, "
+      "oversubscription: 3}";
+  const auto scenario = ParseScenario(Step(cluster) + "engine: analytic\n", "test.yaml", {});
+  ASSERT_TRUE(scenario.has_value());
+  const auto result = RunScenario(*scenario);
+  ASSERT_TRUE(result.has_value());
+  ASSERT_EQ(result->warnings.size(), 1U);
+  EXPECT_EQ(result->warnings.front().code, "TL1622");
+  EXPECT_GE(result->time, result->bound);
 }
 
 }  // namespace

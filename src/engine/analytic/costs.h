@@ -11,8 +11,9 @@
 namespace trunkline {
 
 // What the communication of one task graph costs in closed form, by its own numbers. A rank stands
-// for all that run its program: where pairs that sit alike do not fare alike, its groups and peers
-// are as slow as the slowest of theirs.
+// for all that run its program: its groups and peers are as slow as the slowest of theirs. Where
+// pairs that sit alike fare alike, each way for a group to lie (FabricCuts::PatternOf) is looked at
+// once.
 class StepCosts {
  public:
   // `fabric`: of the input's router and transport.
@@ -31,24 +32,30 @@ class StepCosts {
 
  private:
   struct GroupCosts {
-    std::vector<CommunicatorId> ids;         // the rank's, then those that it stands for
+    std::vector<CommunicatorId> ids;         // the rank's, then those that share links with it
     std::uint32_t size = 0;                  // of the rank's
-    std::vector<FabricCosts::Group*> costs;  // of all of one size
+    std::vector<FabricCosts::Group*> costs;  // of each pattern, or of all of one size
     std::vector<std::optional<Time>> times;  // by collective
   };
 
-  // The rank, and where one does not stand for all the others that run its program.
-  [[nodiscard]] std::vector<RankId> Congruent(RankId rank) const;
-  // Of groups of one size that run side by side.
-  [[nodiscard]] Result<FabricCosts::Group*> CostsOf(const std::vector<CommunicatorId>& ids);
+  // The groups of the ranks that run the rank's program, its own first.
+  [[nodiscard]] std::vector<CommunicatorId> Congruent(RankId rank, std::uint32_t role) const;
+  [[nodiscard]] Result<void> AddByPattern(const std::vector<CommunicatorId>& ids,
+                                          GroupCosts& group);
+  [[nodiscard]] Result<void> AddBySize(const std::vector<CommunicatorId>& ids, GroupCosts& group);
+  [[nodiscard]] Result<FabricCosts::Message> SlowestByPattern(RankId from, std::uint32_t role);
+  // Those of all ranks that run a program of one of the members.
+  [[nodiscard]] const CutLoad& LoadOf(const std::vector<RankId>& members);
   // All ranks of these programs communicate side by side.
   [[nodiscard]] const CutLoad& LoadOf(const std::set<std::uint32_t>& programs);
+  [[nodiscard]] const CutLoad& LoadOf(std::uint32_t program);
   [[nodiscard]] std::vector<DeviceId> EndpointsOf(const std::vector<RankId>& ranks) const;
   [[nodiscard]] DeviceId endpoint(RankId rank) const { return input_.placement.endpoint(rank); }
 
   const EngineInput input_;
   FabricCosts& fabric_;
   std::vector<std::vector<RankId>> ranks_of_program_;
+  std::vector<const CutLoad*> load_of_program_;              // null: not asked for yet
   std::map<std::set<std::uint32_t>, const CutLoad*> loads_;  // by programs
   std::map<CommunicatorId, std::uint32_t> index_;
   std::vector<GroupCosts> groups_;

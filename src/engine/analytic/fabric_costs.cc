@@ -30,6 +30,19 @@ Result<FabricCosts::Group*> FabricCosts::GroupOf(std::vector<DeviceId> members, 
   return &known->second;
 }
 
+Result<FabricCosts::Group*> FabricCosts::GroupOf(std::uint64_t pattern,
+                                                 const std::vector<DeviceId>& members,
+                                                 const CutLoad& load) {
+  const std::scoped_lock lock(mutex_);
+  auto known = groups_of_pattern_.find(pattern);
+  if (known == groups_of_pattern_.end()) {
+    auto model = GroupModel::Make(router_, transport_, cuts_, members, &load);
+    if (!model) return std::unexpected(model.error());
+    known = groups_of_pattern_.emplace(pattern, Group{std::move(*model), {}}).first;
+  }
+  return &known->second;
+}
+
 Result<Time> FabricCosts::TimeOf(Group& group, const CollectiveChoice& choice) {
   const std::scoped_lock lock(mutex_);
   const auto known =
@@ -38,6 +51,22 @@ Result<Time> FabricCosts::TimeOf(Group& group, const CollectiveChoice& choice) {
   const auto time = CollectiveTime(group.model, choice);
   if (time) group.times.emplace_back(choice, *time);
   return time;
+}
+
+Result<Time> FabricCosts::TimeOf(const std::vector<Group*>& groups,
+                                 const CollectiveChoice& choice) {
+  Time slowest;
+  Time fastest = Time::Max();
+  for (Group* group : groups) {
+    const auto time = TimeOf(*group, choice);
+    if (!time) return time;
+    slowest = std::max(slowest, *time);
+    fastest = std::min(fastest, *time);
+  }
+  const double unlike = fastest > Time() ? slowest.seconds() / fastest.seconds() : 1;
+  double before = most_unlike_;
+  while (unlike > before && !most_unlike_.compare_exchange_weak(before, unlike)) continue;
+  return slowest;
 }
 
 Result<Time> FabricCosts::BoundOf(const std::vector<DeviceId>& members,

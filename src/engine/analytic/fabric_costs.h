@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,7 @@ class FabricCosts {
 
   // Whether one group or pair stands for all that sit alike.
   [[nodiscard]] bool alike() const { return cuts_.alike(); }
+  [[nodiscard]] const FabricCuts& cuts() const { return cuts_; }
 
   // Endpoints that communicate side by side. The reference stays valid.
   [[nodiscard]] const CutLoad& LoadOf(std::vector<DeviceId> endpoints);
@@ -35,9 +38,17 @@ class FabricCosts {
   };
   // `load`: of LoadOf; `siblings`: see GroupModel::Make. The pointer stays valid.
   [[nodiscard]] Result<Group*> GroupOf(std::vector<DeviceId> members, const CutLoad& load,
-                                       std::vector<std::vector<DeviceId>> siblings = {});
+                                       std::vector<std::vector<DeviceId>> siblings);
+  // Where groups of one pattern (FabricCuts::PatternOf) fare alike.
+  [[nodiscard]] Result<Group*> GroupOf(std::uint64_t pattern, const std::vector<DeviceId>& members,
+                                       const CutLoad& load);
   // The time of a collective whose members start together.
   [[nodiscard]] Result<Time> TimeOf(Group& group, const CollectiveChoice& choice);
+  // The time of the slowest of groups that lie differently.
+  [[nodiscard]] Result<Time> TimeOf(const std::vector<Group*>& groups,
+                                    const CollectiveChoice& choice);
+  // How many times as long as the fastest the slowest took where they differed most, so far.
+  [[nodiscard]] double most_unlike() const { return most_unlike_; }
   // Its lower bound, with the fabric to itself.
   [[nodiscard]] Result<Time> BoundOf(const std::vector<DeviceId>& members,
                                      const CollectiveChoice& choice) const;
@@ -68,11 +79,13 @@ class FabricCosts {
   const Router& router_;
   const TransportModel& transport_;
   const FabricCuts cuts_;
+  std::atomic<double> most_unlike_ = 1;
   std::mutex mutex_;  // guards what follows, groups included
   std::map<std::vector<DeviceId>, CutLoad> loads_;
   // The first of several groups, then its siblings.
   using Groups = std::vector<std::vector<DeviceId>>;
   std::map<std::pair<const CutLoad*, Groups>, Group> groups_;
+  std::unordered_map<std::uint64_t, Group> groups_of_pattern_;
   std::map<Pair, Message> messages_;
 };
 
