@@ -46,6 +46,7 @@ Router::Tables::Tables(const Fabric& fabric, const RouterOptions& options)
                    static_cast<double>(options.payload_bytes)),
       seed_(HashCombine(options.seed, kRoutingStream)) {
   if (policy_.ports == PortRule::kTable) tables_.emplace(fabric_, network_);
+  if (policy_.ports == PortRule::kDigit) mod_k_.emplace(fabric_);
   if (policy_.paths == PathRule::kGroups) groups_.emplace(fabric_);
   for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
     trunk_capacity_.push_back(policy_.trunk_capacity(fabric, fabric.trunk_links(trunk)));
@@ -195,7 +196,7 @@ double Router::Tables::CapacityTowards(DeviceId at, DeviceId dst,
 Router::Tables::Walk Router::Tables::AppendNetwork(DeviceId src, DeviceId dst, std::uint64_t flow,
                                                    std::vector<LinkId>& path,
                                                    std::vector<LinkId>& scratch) const {
-  PortView view{.flow = HashOf(src, dst, flow), .label = network_.label(dst)};
+  PortView view{.flow = HashOf(src, dst, flow)};
   if (groups_) {
     const auto via = GoalOf(static_cast<std::uint32_t>(Below(view.flow, goal_count())));
     AppendGroups(src, dst, view.flow, detours() ? &via : nullptr, path);
@@ -226,9 +227,10 @@ Router::Tables::Walk Router::Tables::AppendNetwork(DeviceId src, DeviceId dst, s
       } else if (tables_) {
         const bool table = fabric_.device(at).kind == DeviceKind::kSwitch;
         view.entry = table ? tables_->Entry(at, dst) : HashedPort(view);
+      } else if (mod_k_) {
+        view.entry = mod_k_->Entry(at, network_.label(dst), ports.links);
       }
       path.push_back(ports.links[policy_.choose(view)]);
-      view.label /= view.ports;
     }
     if (parameters_.seed_per_switch) ++view.hop;
   }

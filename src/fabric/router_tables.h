@@ -11,6 +11,7 @@
 #include "fabric/node_paths.h"
 #include "fabric/routing/forwarding_tables.h"
 #include "fabric/routing/group_routes.h"
+#include "fabric/routing/mod_k.h"
 #include "fabric/routing/policy.h"
 #include "fabric/trunk_parts.h"
 #include "trunkline/base/random.h"
@@ -155,6 +156,7 @@ class Router::Tables {
   NodePaths inside_;
   NetworkPaths network_;
   std::optional<ForwardingTables> tables_;  // PortRule::kTable
+  std::optional<ModK> mod_k_;               // PortRule::kDigit
   std::optional<GroupRoutes> groups_;       // PathRule::kGroups
   double wire_weight_;
   std::uint64_t seed_;

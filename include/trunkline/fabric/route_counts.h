@@ -17,8 +17,8 @@ struct PortRoutes {
 };
 
 // Of every link between switches, the most destinations first, then in order of links. Nothing
-// where the policy has no forwarding tables (all but min-hop and up-down), and where making them
-// would take minutes.
+// where the policy has no forwarding tables (all but min-hop, up-down, static and ftree), and where
+// making them would take minutes.
 [[nodiscard]] std::optional<std::vector<PortRoutes>> CountRoutes(const Fabric& fabric,
                                                                  RoutingPolicy policy);
 

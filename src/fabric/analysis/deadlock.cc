@@ -51,7 +51,7 @@ class Prover {
     // Where cables are missing, a switch has ports towards leaves whose packets never come to it.
     if (!all.cycle.empty()) all = Judge(ByPorts(NetworkPaths::From::kEnds));
     // A table names one of the ports: fewer paths, and perhaps no cycle.
-    const bool one_port = policy.ports == PortRule::kTable || policy.choose == DigitOfDestination;
+    const bool one_port = policy.ports == PortRule::kTable || policy.ports == PortRule::kDigit;
     return all.cycle.empty() || !one_port ? all : OfSample();
   }
 

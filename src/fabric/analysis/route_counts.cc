@@ -14,7 +14,7 @@ constexpr std::uint64_t kMostEntries = 50'000'000;
 
 std::optional<std::vector<PortRoutes>> CountRoutes(const Fabric& fabric, RoutingPolicy policy) {
   const RoutingPolicyTraits& traits = TraitsOf(policy);
-  if (traits.ports != PortRule::kTable) return std::nullopt;
+  if (traits.ports != PortRule::kTable && traits.ports != PortRule::kDigit) return std::nullopt;
   const NetworkPaths paths = NetworkOf(fabric, traits.paths);
   std::vector<DeviceId> switches;
   std::vector<DeviceId> ends;
@@ -28,15 +28,23 @@ std::optional<std::vector<PortRoutes>> CountRoutes(const Fabric& fabric, Routing
   }
   if (std::uint64_t{switches.size()} * ends.size() > kMostEntries) return std::nullopt;
 
-  const ForwardingTables tables(fabric, paths);
+  std::optional<ForwardingTables> tables;
+  std::optional<ModK> mod_k;
+  if (traits.ports == PortRule::kTable) {
+    tables.emplace(fabric, paths);
+  } else {
+    mod_k.emplace(fabric);
+  }
   std::vector<std::uint64_t> destinations(fabric.link_count());
   std::vector<LinkId> scratch;
   std::vector<PortRoutes> ports;
   for (const DeviceId at : switches) {
     for (const DeviceId end : ends) {
       if (!paths.Forwards(at, end)) continue;
-      const LinkId link = paths.Next(at, end, scratch).links[tables.Entry(at, end)];
-      ++destinations[Index(link)];
+      const auto links = paths.Next(at, end, scratch).links;
+      const std::uint32_t entry =
+          tables ? tables->Entry(at, end) : mod_k->Entry(at, paths.label(end), links);
+      ++destinations[Index(links[entry])];
     }
     for (const LinkId link : fabric.out(at)) {
       if (fabric.device(fabric.link(link).to).kind != DeviceKind::kSwitch) continue;

@@ -3,12 +3,13 @@
 namespace trunkline {
 
 // What opensm's ftree engine writes into the tables of a whole fat tree, up to the order of ports:
-// all traffic to one destination by one spine, destinations of a leaf by different ones.
+// all traffic to one destination by one spine, destinations of a leaf by different cables.
 const RoutingPolicyTraits kFtreePolicy = {
     .policy = RoutingPolicy::kFtree,
     .name = "ftree",
     .summary = "destination modulo k, by the name of InfiniBand's subnet manager",
-    .choose = DigitOfDestination,
+    .ports = PortRule::kDigit,
+    .choose = TableEntry,
 };
 
 }  // namespace trunkline

@@ -12,12 +12,11 @@ namespace trunkline {
 
 // What is known where paths fork: at a NIC, a host or a switch.
 struct PortView {
-  std::uint32_t ports = 0;  // among which to choose
-  std::uint32_t hop = 0;    // 0 at the source, counting forks and non-forks alike
-  std::uint64_t flow = 0;   // hash of seed, source, destination and flow
-  std::uint32_t label = 0;  // of the destination, divided by the ports of every fork before
+  std::uint32_t ports = 0;               // among which to choose
+  std::uint32_t hop = 0;                 // 0 at the source, counting forks and non-forks alike
+  std::uint64_t flow = 0;                // hash of seed, source, destination and flow
   std::span<const double> weights = {};  // PortRule::kWeighted: of each port
-  std::uint32_t entry = 0;               // PortRule::kTable: what the forwarding table says
+  std::uint32_t entry = 0;               // kTable, kDigit: what the forwarding table says
 };
 
 // Which paths a policy allows.
@@ -27,18 +26,15 @@ struct PortView {
 //   kGroups          of a dragonfly: cables between groups are crossed once, or twice by a detour
 enum class PathRule : std::uint8_t { kFewestHops, kUpDown, kDimensionOrder, kGroups };
 
-// What `choose` reads of a view beside hash and label.
-enum class PortRule : std::uint8_t { kAny, kWeighted, kTable };
+// What `choose` reads of a view beside the hash: with kTable what ForwardingTables say, with kDigit
+// what ModK does.
+enum class PortRule : std::uint8_t { kAny, kWeighted, kTable, kDigit };
 
 // kGroups: where packets may choose the way by a group in between.
 enum class DetourRule : std::uint8_t { kNever, kAlways, kAtSource, kInSourceGroup };
 
 // Shared by policies.
 [[nodiscard]] std::uint32_t HashedPort(const PortView& view);
-// Destination modulo k (Zahavi, D-Mod-K Routing, Technion CCIT report 776, 2010): the digit of the
-// destination's label in the mixed radix of the forks on the way up. All traffic to one
-// destination meets at the same top switch.
-[[nodiscard]] std::uint32_t DigitOfDestination(const PortView& view);
 [[nodiscard]] std::uint32_t TableEntry(const PortView& view);
 [[nodiscard]] double EvenShare(const Link& link);
 [[nodiscard]] Rate SumOfRates(const Fabric& fabric, std::span<const LinkId> links);

@@ -64,8 +64,6 @@ std::uint32_t HashedPort(const PortView& view) {
   return static_cast<std::uint32_t>(Below(HashCombine(view.flow, view.hop), view.ports));
 }
 
-std::uint32_t DigitOfDestination(const PortView& view) { return view.label % view.ports; }
-
 std::uint32_t TableEntry(const PortView& view) { return view.entry; }
 
 double EvenShare(const Link& /*link*/) { return 1; }

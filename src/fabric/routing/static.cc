@@ -6,7 +6,8 @@ const RoutingPolicyTraits kStaticPolicy = {
     .policy = RoutingPolicy::kStatic,
     .name = "static",
     .summary = "destination modulo k, as forwarding tables of a fat tree do",
-    .choose = DigitOfDestination,
+    .ports = PortRule::kDigit,
+    .choose = TableEntry,
 };
 
 }  // namespace trunkline
