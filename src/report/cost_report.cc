@@ -81,6 +81,13 @@ std::string RenderCostText(const BuiltFabric& built, const FabricCost& cost) {
                 ? fmt::format(", {} for each GB/s of bisection\n", Money(*bisection, cost.currency))
                 : "\n";
   }
+  const FloorPlan& floor = cost.floor;
+  text +=
+      Wrap(fmt::format("Cables are as long as the way along the aisles and {:.4g} m: {} NICs a "
+                       "rack, racks {:.4g} m wide in rows {:.4g} m apart, filling a square "
+                       "from its middle; each switch in the rack of the first server below it.",
+                       floor.slack_m, floor.nics_per_rack, floor.rack_width_m, floor.row_pitch_m),
+           "", 100);
   for (const std::string& what : cost.unpriced) {
     text += fmt::format("Not in these sums, as the list sells none: {}\n", what);
   }

@@ -85,6 +85,7 @@ struct FabricCost {
   double watts = 0;
   std::uint64_t ends = 0;  // GPUs, or hosts
   Rate bisection;          // the lower bound
+  FloorPlan floor;         // that cables were measured on
 
   [[nodiscard]] double price() const { return switches_price + cables_price; }
   // Nothing where there is none to divide by.
@@ -93,8 +94,8 @@ struct FabricCost {
 };
 
 // Each switch is the cheapest whose ports suffice; each cable the cheapest that reaches, between
-// racks as FloorPlan has them: servers in order, each switch in the middle of what hangs below it.
-// A cable faster than all on the list is a bundle of them.
+// racks as FloorPlan has them: servers in order, each switch in the rack of the first below it. A
+// cable faster than all on the list is a bundle of them.
 [[nodiscard]] FabricCost CostFabric(const BuiltFabric& built, const PriceList& prices,
                                     Rate bisection);
 

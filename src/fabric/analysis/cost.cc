@@ -190,7 +190,8 @@ FabricCost CostFabric(const BuiltFabric& built, const PriceList& prices, Rate bi
                   .lines = {},
                   .unpriced = {},
                   .ends = built.fabric.endpoints().size(),
-                  .bisection = bisection};
+                  .bisection = bisection,
+                  .floor = prices.floor};
   Bill bill(built, prices);
   bill.AddSwitches(cost);
   bill.AddCables(cost);

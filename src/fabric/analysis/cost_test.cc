@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "fabric/builders/testing.h"
@@ -126,6 +127,58 @@ TEST(FabricCost, OfTwoTiersIsThatOfTheSheetItsPricesAreFrom) {
   EXPECT_DOUBLE_EQ(cost.switches_price, 96 * 36'000.0);
   EXPECT_LE(cost.cables_price, 5'242'880);
   EXPECT_GE(cost.cables_price, 0.5 * 5'242'880);
+}
+
+// Parts of a fabric: switches and cables of each use.
+std::map<std::string, std::uint64_t> PartsOf(const FabricCost& cost) {
+  std::map<std::string, std::uint64_t> parts;
+  for (const CostLine& line : cost.lines) parts[line.use] += line.count;
+  return parts;
+}
+
+TEST(FabricCost, DoesNotFallWithMoreServersUnlessFewerPartsDo) {
+  const PriceList prices = Prices("ndr-2024");
+  for (const char* kind :
+       {"rail-optimized:node=dgx-h100", "clos:node=dgx-h100", "clos:radix=16,tiers=3",
+        "clos:node=dgx-h100,planes=8", "clos:radix=16,oversubscription=3"}) {
+    FabricCost last;
+    for (int nodes = 2; nodes <= 140; nodes += 2) {
+      FabricCost cost = CostOf(std::string(kind) + ",nodes=" + std::to_string(nodes), prices);
+      ASSERT_THAT(cost.unpriced, IsEmpty());
+      const auto parts = PartsOf(cost);
+      const auto before = PartsOf(last);
+      const bool fewer = std::ranges::any_of(before, [&](const auto& part) {
+        const auto found = parts.find(part.first);
+        return found == parts.end() || found->second < part.second;
+      });
+      if (!fewer) EXPECT_GE(cost.price(), last.price()) << kind << ", " << nodes;
+      last = std::move(cost);
+    }
+  }
+}
+
+// Racks of one server each, five to a row's pitch, as a spiral: ten to the left, ten back in the
+// row above, to the right of both rows five each, and 15 to the left in the row below.
+TEST(FabricCost, RacksFillSquaresFromTheMiddle) {
+  PriceList prices = RoundPrices();
+  prices.floor = {.nics_per_rack = 1, .rack_width_m = 1, .row_pitch_m = 5, .slack_m = 0};
+  const auto metres = [&](int nodes) {
+    double all = 0;
+    for (const CostLine& line :
+         CostOf("single-switch:nodes=" + std::to_string(nodes), prices).lines) {
+      all += line.metres;
+    }
+    return all;
+  };
+  EXPECT_DOUBLE_EQ(metres(5), 0 + 1 + 2 + 3 + 4);
+  EXPECT_DOUBLE_EQ(metres(10) - metres(5), 5 + 6 + 7 + 8 + 9);
+  EXPECT_DOUBLE_EQ(metres(11) - metres(10), 5 + 9);
+  EXPECT_DOUBLE_EQ(metres(20) - metres(19), 5);
+  EXPECT_DOUBLE_EQ(metres(21) - metres(20), 5 + 1);
+  EXPECT_DOUBLE_EQ(metres(30) - metres(25), 1 + 2 + 3 + 4 + 5);
+  EXPECT_DOUBLE_EQ(metres(31) - metres(30), 5 + 5);
+  EXPECT_DOUBLE_EQ(metres(45) - metres(44), 5 + 9);
+  EXPECT_DOUBLE_EQ(metres(46) - metres(45), 5 + 10);
 }
 
 TEST(PriceList, EveryOneNamesASourceInEveryRow) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace trunkline {
 
@@ -21,16 +22,36 @@ void Floor::PlaceNodes(const Fabric& fabric) {
   const std::uint64_t nics_of_node = std::max<std::uint64_t>(1, nics / nodes);
   const std::uint64_t nodes_of_rack =
       std::max<std::uint64_t>(1, plan_.nics_per_rack / nics_of_node);
-  const auto racks = static_cast<double>((nodes + nodes_of_rack - 1) / nodes_of_rack);
-  const auto racks_of_row = static_cast<std::uint64_t>(
-      std::ceil(std::sqrt(racks * plan_.row_pitch_m / plan_.rack_width_m)));
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const Device& device = fabric.device(DeviceId(i));
-    if (device.node == Device::kNoNode) continue;
-    const std::uint64_t rack = device.node / nodes_of_rack;
-    places_[i] = {static_cast<std::int32_t>(rack % racks_of_row),
-                  static_cast<std::int32_t>(rack / racks_of_row)};
+    if (device.node != Device::kNoNode) places_[i] = PlaceOfRack(device.node / nodes_of_rack);
   }
+}
+
+Floor::Place Floor::PlaceOfRack(std::uint64_t rack) const {
+  // A block is as many racks side by side as make a row's pitch; square s has s rows of s blocks.
+  const auto block =
+      static_cast<std::int64_t>(std::max(1.0, std::round(plan_.row_pitch_m / plan_.rack_width_m)));
+  std::int64_t square = 0;
+  while (block * (square + 1) * (square + 1) <= static_cast<std::int64_t>(rack)) ++square;
+  // What turns square s into s + 1: s blocks below each other, and a row of s + 1. On the right and
+  // below where s is even; else on the left and above, and all the other way round, so that racks
+  // that follow each other stand side by side.
+  const bool left = square % 2 == 1;
+  const std::int64_t first = -(square / 2);  // of the square's rows, and of its columns of blocks
+  const std::int64_t last = first + square;  // the one after
+  const std::int64_t step = static_cast<std::int64_t>(rack) - block * square * square;
+  std::int64_t column = block * last + step % block;
+  std::int64_t row = first + step / block;
+  if (step >= block * square) {
+    column = block * (last + 1) - 1 - (step - block * square);
+    row = last;
+  }
+  if (left) {  // mirrored at the middle of the square
+    column = block * (first + last) - 1 - column;
+    row = first + last - 1 - row;
+  }
+  return {static_cast<std::int32_t>(column), static_cast<std::int32_t>(row)};
 }
 
 void Floor::PlaceSwitches(const Fabric& fabric) {
@@ -40,20 +61,14 @@ void Floor::PlaceSwitches(const Fabric& fabric) {
   }
   std::ranges::stable_sort(switches, {}, [&](DeviceId id) { return fabric.device(id).tier; });
   for (const DeviceId id : switches) {
-    double rack = 0;
-    double row = 0;
-    double below = 0;
+    std::optional<DeviceId> first;
     for (LinkId out : fabric.out(id)) {
-      const Device& device = fabric.device(fabric.link(out).to);
+      const DeviceId to = fabric.link(out).to;
+      const Device& device = fabric.device(to);
       if (device.kind == DeviceKind::kSwitch && device.tier >= fabric.device(id).tier) continue;
-      const Place& place = places_[Index(fabric.link(out).to)];
-      rack += place.rack;
-      row += place.row;
-      ++below;
+      if (!first || to < *first) first = to;
     }
-    if (below == 0) continue;
-    places_[Index(id)] = {static_cast<std::int32_t>(std::lround(rack / below)),
-                          static_cast<std::int32_t>(std::lround(row / below))};
+    if (first) places_[Index(id)] = places_[Index(*first)];
   }
 }
 

@@ -7,7 +7,9 @@
 
 namespace trunkline {
 
-// Where every NIC, host and switch of a fabric stands.
+// Where every NIC, host and switch of a fabric stands: servers in racks that fill a square of rows
+// from its middle outwards, a switch in the rack of the first server below it. No rack moves when
+// more are added, so a fabric that grows never has a shorter cable for it.
 class Floor {
  public:
   Floor(const Fabric& fabric, const FloorPlan& plan);
@@ -21,6 +23,7 @@ class Floor {
     std::int32_t row = 0;
   };
 
+  [[nodiscard]] Place PlaceOfRack(std::uint64_t rack) const;
   void PlaceNodes(const Fabric& fabric);
   void PlaceSwitches(const Fabric& fabric);
 
