@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "report/cost_report.h"
@@ -89,17 +90,24 @@ void WriteBisection(JsonWriter& json, const BuiltFabric& built, const FabricAnal
   });
 }
 
-// Whether 5M/n counts the switches, and if not, why.
-std::string EstimateText(const SwitchEstimate& estimate) {
+// Whether 5M/n counts the switches, and if not, why. It is about trees of three tiers: of other
+// fabrics it says nothing.
+std::string EstimateText(const FabricCounts& counts, const SwitchEstimate& estimate) {
+  const auto tier = [](const TierSummary& summary) { return summary.tier; };
+  if (!std::ranges::equal(counts.tiers, std::array<std::uint8_t, 3>{1, 2, 3}, {}, tier)) return "";
   const std::string sum =
       fmt::format("5 x {} / {} = {} switches", Grouped(static_cast<double>(estimate.servers)),
                   estimate.ports, Decimal(estimate.estimate));
   if (estimate.why_not.empty()) {
     return Line("5M/n", sum + ", as there are: three full tiers, one NIC a server");
   }
-  return Line("5M/n", fmt::format("{}, where {}: it does not hold here", sum,
-                                  Plural(estimate.switches, "stands", "stand"))) +
-         Wrap(fmt::format("({})", fmt::join(estimate.why_not, "; ")), std::string(18, ' '), 100);
+  return Line("5M/n",
+              fmt::format("{}, where {}", sum, Plural(estimate.switches, "stands", "stand"))) +
+         Wrap(
+             fmt::format("(M servers, n ports: it counts a full tree of three tiers with one NIC a "
+                         "server; here: {})",
+                         fmt::join(estimate.why_not, "; ")),
+             std::string(18, ' '), 100);
 }
 
 std::string DistributionText(const HopStatistics& hops) {
@@ -173,7 +181,7 @@ std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& ana
     text += Line("", fmt::format("{} of NIC pairs in different nodes have no path",
                                  Percent(hops.unreachable)));
   }
-  if (!counts.tiers.empty()) text += EstimateText(EstimateSwitches(counts, radix));
+  if (!counts.tiers.empty()) text += EstimateText(counts, EstimateSwitches(counts, radix));
   for (std::size_t i = 0; i < built.notes.size(); ++i) {
     text += fmt::format("{:<18}{}\n", i == 0 ? "notes" : "", Printable(built.notes[i]));
   }

@@ -126,8 +126,8 @@ TEST(FabricFiles, AFabricThatHasFallenApartSaysWhyItHasNoCost) {
 }
 
 TEST(FabricFiles, ASwitchHasThePortsThatTheSpecOrItsKindSays) {
-  for (const char* spec : {"clos:nodes=4,radix=64", "clos:nodes=4"}) {
-    EXPECT_THAT(RunTrunkline({"fabric", spec}).out, HasSubstr("5 x 4 / 64 = ")) << spec;
+  for (const char* spec : {"clos:nodes=32,tiers=3,radix=64", "clos:nodes=32,tiers=3"}) {
+    EXPECT_THAT(RunTrunkline({"fabric", spec}).out, HasSubstr("5 x 32 / 64 = 2.5 ")) << spec;
   }
 }
 
