@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -16,6 +17,8 @@
 
 namespace trunkline {
 namespace {
+
+constexpr const char* kAllToAll = "AllToAll";
 
 // The time of one kind of work on every candidate that ran it, over the least.
 class Relative {
@@ -69,6 +72,27 @@ std::string Than(double ratio, const char* more, const char* less) {
                    : fmt::format("{:.0f} % {}", (1 - ratio) * 100, less);
 }
 
+// The kinds of work that take longer on it than on the fastest of each, and how many times.
+std::vector<std::pair<std::string, double>> SlowAt(const FabricTrial& trial, const Scales& scales) {
+  std::vector<std::pair<std::string, double>> slow;
+  for (const auto& [name, scale] :
+       {std::pair("AllReduce", &scales.all_reduce), std::pair(kAllToAll, &scales.all_to_all),
+        std::pair("the step", &scales.step)}) {
+    const auto ratio = scale->Of(trial);
+    if (ratio && *ratio >= 1 + Advice::kTie) slow.emplace_back(name, *ratio);
+  }
+  return slow;
+}
+
+std::string FailsAt(const FabricTrial& trial, const std::string& cause, const Scales& scales) {
+  std::vector<std::string> parts;
+  for (const auto& [name, ratio] : SlowAt(trial, scales)) {
+    const bool known = name == kAllToAll && !cause.empty();
+    parts.push_back(known ? fmt::format("{} ({})", name, cause) : name);
+  }
+  return fmt::format("{}", fmt::join(parts, " and "));
+}
+
 // Against the fastest of all that run.
 std::string ReasonFor(const Candidate& candidate, const Candidate& fastest, const Scales& scales,
                       const AdviceRequest& request) {
@@ -84,13 +108,8 @@ std::string ReasonFor(const Candidate& candidate, const Candidate& fastest, cons
   if (&candidate == &fastest) {
     add("the fastest");
   } else {
-    for (const auto& [name, scale] :
-         {std::pair("AllReduce", &scales.all_reduce), std::pair("AllToAll", &scales.all_to_all),
-          std::pair("the step", &scales.step)}) {
-      const auto ratio = scale->Of(*candidate.trial);
-      if (ratio && *ratio >= 1 + Advice::kTie) {
-        add(fmt::format("{} takes {:.2f} times as long", name, *ratio));
-      }
+    for (const auto& [name, ratio] : SlowAt(*candidate.trial, scales)) {
+      add(fmt::format("{} takes {:.2f} times as long", name, ratio));
     }
     if (parts.empty()) add("as fast as the fastest");
     if (const double price = fastest.trial->cost.price(); price > 0) {
@@ -115,7 +134,8 @@ Candidate Try(const CandidateFabric& fabric, const AdviceRequest& request) {
                       .slowdown = {},
                       .reason = {},
                       .suits = fabric.suits,
-                      .fails_at = fabric.fails_at};
+                      .fails_at = {},
+                      .risks = fabric.risks};
   if (!candidate.refusal.empty()) return candidate;
   auto spec = ParseFabricSpec(fabric.spec);
   auto built = spec ? BuildFabric(*spec) : std::unexpected(std::move(spec.error()));
@@ -204,7 +224,9 @@ Result<Advice> AdviseFabric(const AdviceRequest& request) {
   asked.trial.collectives = request.trial.step == nullptr;
   Advice advice;
   Scales scales;
+  std::map<std::string, std::string> causes;  // by kind
   for (const CandidateFabric& fabric : CandidatesFor(request, *node)) {
+    causes[fabric.kind] = fabric.cause;
     advice.candidates.push_back(Try(fabric, asked));
     const auto& trial = advice.candidates.back().trial;
     if (!trial) continue;
@@ -230,6 +252,9 @@ Result<Advice> AdviseFabric(const AdviceRequest& request) {
       advice.candidates, {}, [](const Candidate& one) { return one.slowdown.value_or(HUGE_VAL); });
   for (Candidate& candidate : advice.candidates) {
     candidate.reason = ReasonFor(candidate, *fastest, scales, asked);
+    if (candidate.trial) {
+      candidate.fails_at = FailsAt(*candidate.trial, causes[candidate.kind], scales);
+    }
   }
   return advice;
 }

@@ -138,6 +138,56 @@ TEST(Advice, NamesWhatCouldBeBuiltWhereNothingCan) {
   EXPECT_THAT(Find(*large, "dragonfly")->reason, HasSubstr("513 groups"));  // 2 x 16 x 16 + 1
 }
 
+TEST(Advice, OffersOneSwitchWhereThatHasPortsForAll) {
+  AdviceRequest request = Request(64);
+  request.radix = 64;
+  const auto advice = AdviseFabric(request);
+  ASSERT_TRUE(advice.has_value());
+  const Candidate& best = advice->candidates.front();
+  EXPECT_EQ(best.kind, "one switch");
+  ASSERT_TRUE(best.trial.has_value());
+  EXPECT_EQ(best.trial->built->fabric.node_count(), 8U);
+  // A switch of 64 ports, and 64 cables of copper or optics.
+  EXPECT_GE(best.trial->cost.price(), 36'000 + 64 * 250);
+  EXPECT_LE(best.trial->cost.price(), 36'000 + 64 * 1'300);
+  for (const Candidate& other : advice->candidates) {
+    if (!other.trial) continue;
+    EXPECT_GE(other.trial->cost.price(), best.trial->cost.price()) << other.kind;
+  }
+  request.radix = 32;
+  const auto narrow = AdviseFabric(request);
+  ASSERT_TRUE(narrow.has_value());
+  const Candidate* none = Find(*narrow, "one switch");
+  ASSERT_NE(none, nullptr);
+  EXPECT_THAT(none->reason, HasSubstr("64 NICs are more than the 32 ports"));
+}
+
+TEST(Advice, IsSlowAtWhatTookLongerAlone) {
+  AdviceRequest request = Request(128);
+  const auto advice = AdviseFabric(request);
+  ASSERT_TRUE(advice.has_value());
+  const auto least = [&](auto time) {
+    Time best = Time::Max();
+    for (const Candidate& one : advice->candidates) {
+      if (one.trial) best = std::min(best, ((*one.trial).*time)->time);
+    }
+    return best.seconds();
+  };
+  const double reduce = least(&FabricTrial::all_reduce);
+  const double exchange = least(&FabricTrial::all_to_all);
+  int slow = 0;
+  for (const Candidate& one : advice->candidates) {
+    if (!one.trial) continue;
+    const bool reduces = one.trial->all_reduce->time.seconds() >= 1.02 * reduce;
+    const bool exchanges = one.trial->all_to_all->time.seconds() >= 1.02 * exchange;
+    EXPECT_EQ(one.fails_at.find("AllReduce") != std::string::npos, reduces) << one.kind;
+    EXPECT_EQ(one.fails_at.find("AllToAll") != std::string::npos, exchanges) << one.kind;
+    slow += exchanges ? 1 : 0;
+  }
+  EXPECT_GT(slow, 0);
+  EXPECT_THAT(Find(*advice, "Clos, 2:1 oversubscribed")->fails_at, HasSubstr("uplinks carry half"));
+}
+
 TEST(Advice, SaysWhyAKindIsNotTried) {
   AdviceRequest request = Request(64);
   request.radix = 64;  // one dragonfly group of 512 NICs holds all

@@ -34,6 +34,15 @@ class Specs {
     return specs;
   }
 
+  void OneSwitch(CandidateFabric& out) const {
+    if (nics_ > radix_) {
+      out.refusal = fmt::format("{} NICs are more than the {} ports of a switch", nics_, radix_);
+    } else {
+      out.spec = Switched("clos", ",tiers=1");
+    }
+  }
+  [[nodiscard]] std::string Tiers() const { return nics_ <= radix_ ? ",tiers=2" : ""; }
+
   // What a lost switch does to the rails that nothing joins.
   [[nodiscard]] std::string LostRail() const {
     return nodes_ <= radix_ ? "a rail is one switch, and gone with it"
@@ -90,29 +99,37 @@ std::vector<CandidateFabric> CandidatesFor(const AdviceRequest& request, const N
   const std::string one_nic =
       nics > 1 ? "" : "a node has one NIC: there are no rails to keep apart";
   std::vector<CandidateFabric> candidates = {
-      {"Clos, non-blocking", specs.Switched("clos"), "",
-       "any: AllReduce, AllToAll, several tenants",
-       "cost; hash collisions under static routing; a failure above the leaves"},
-      {"Clos, 2:1 oversubscribed", specs.Switched("clos", ",oversubscription=2"), "",
-       "traffic that stays within leaves",
-       "AllToAll and every job that spans leaves: uplinks carry half"},
+      {"one switch", "", "", "any", "",
+       "the switch is one point of failure, and nothing can be added once its ports are taken"},
+      // Two tiers even where one switch would do: it is a candidate of its own.
+      {"Clos, non-blocking", specs.Switched("clos", specs.Tiers()), "",
+       "any: AllReduce, AllToAll, several tenants", "",
+       "flows that hashes send by one uplink, and failures above the leaves"},
+      {"Clos, 2:1 oversubscribed", specs.Switched("clos", specs.Tiers() + ",oversubscription=2"),
+       "", "traffic that stays within leaves", "uplinks carry half",
+       "all that crosses leaves at once, other jobs included"},
       {"multi-plane", specs.Switched("clos", fmt::format(",planes={}", nics)), one_nic,
        "the same as a Clos, with two tiers up to more GPUs and faults kept to a plane",
-       "cross-plane traffic is forwarded inside nodes; a lost NIC is a lost plane of its GPU"},
+       "what changes planes is forwarded inside nodes",
+       "a lost NIC, which takes its GPU off its plane"},
       {"rail-only", specs.Switched("rail-only"), one_nic,
        "dense models whose tensor parallelism stays inside a node",
-       "AllToAll, which is forwarded over NVLink; " + specs.LostRail()},
+       "what changes rails is forwarded over NVLink",
+       "NVLink that is busy while it forwards; " + specs.LostRail()},
       {"dragonfly", "", "", "very large systems with local traffic and placement under control",
-       "AllToAll and neighbouring groups: few global cables, which minimal routes overload"},
+       "global cables are few", "traffic between neighbouring groups under minimal routes"},
       {"dragonfly-plus", "", "", "as a dragonfly, with more ways inside a group",
-       "the same global cables; tails under adaptive routing"},
+       "global cables are few",
+       "traffic between neighbouring groups under minimal routes, and tails under adaptive ones"},
   };
+  specs.OneSwitch(candidates.front());
   specs.Dragonfly(candidates[candidates.size() - 2]);
   specs.DragonflyPlus(candidates.back());
   for (const std::string& spec : specs.Rails()) {
     candidates.push_back(
         {"rail-optimized", spec, one_nic, "stable data-parallel groups whose rings keep to rails",
-         "ranks or NICs placed on the wrong rail; cross-rail AllToAll climbs to the spines"});
+         "what changes rails climbs to the spines",
+         "ranks or NICs placed on the wrong rail, whose traffic climbs to the spines"});
   }
   return candidates;
 }

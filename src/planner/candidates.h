@@ -14,7 +14,8 @@ struct CandidateFabric {
   std::string spec;
   std::string refusal;
   std::string suits;
-  std::string fails_at;
+  std::string cause;  // why AllToAll would be slow on it, if it is
+  std::string risks;
 };
 
 // The kinds that a request may be answered with, from switches of its radix.

@@ -198,8 +198,11 @@ std::string RenderAdviceText(const AdviceRequest& request, const Advice& advice)
         "\n" + Wrap(fmt::format("{}. {}: {}", place, candidate.kind, candidate.reason), "", 100);
     if (!candidate.spec.empty()) reasons += fmt::format("   {}\n", Printable(candidate.spec));
     if (candidate.trial) {
-      reasons += Wrap(fmt::format("for {}", candidate.suits), "   ", 100) +
-                 Wrap(fmt::format("fails at {}", candidate.fails_at), "   ", 100) +
+      reasons += Wrap(fmt::format("for {}", candidate.suits), "   ", 100);
+      if (!candidate.fails_at.empty()) {
+        reasons += Wrap(fmt::format("slow at {}", candidate.fails_at), "   ", 100);
+      }
+      reasons += Wrap(fmt::format("not measured: {}", candidate.risks), "   ", 100) +
                  Wrap(NotesOf(*candidate.trial), "   ", 100);
     }
   }
@@ -242,6 +245,7 @@ std::string RenderAdviceJson(const AdviceRequest& request, const Advice& advice)
     json.Field("reason", candidate.reason);
     json.Field("suits", candidate.suits);
     json.Field("fails_at", candidate.fails_at);
+    json.Field("risks", candidate.risks);
     json.Key("trial");
     if (candidate.trial) {
       json.Object([&] {

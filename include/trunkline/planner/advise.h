@@ -34,7 +34,8 @@ struct Candidate {
   bool within_budget = true;
   std::string reason;    // why it stands where it does
   std::string suits;     // the traffic it is made for
-  std::string fails_at;  // what it would fail at
+  std::string fails_at;  // the work that takes longer on it than on the fastest, and why; or empty
+  std::string risks;     // what was not measured and may go wrong
 };
 
 // Candidates, the best first: those that run the work within the budget; among them by time in

@@ -71,6 +71,24 @@ TEST(FatTree, BisectionIsHalfOfTheHostsRate) {
   }
 }
 
+TEST(Clos, IsOneLeafWhereThatHasPortsForAll) {
+  using Tiers = std::array<std::size_t, 4>;
+  for (const char* nodes : {"1", "32", "33", "64"}) {
+    const Counts counts = Count(std::string("clos:radix=64,nodes=") + nodes);
+    EXPECT_EQ(counts.switches, (Tiers{0, 1, 0, 0})) << nodes;
+    EXPECT_EQ(counts.switch_cables, 0U);
+  }
+  // Beyond it three of 32 ends and a spine for 96 uplinks: two, of 48.
+  EXPECT_EQ(Count("clos:radix=64,nodes=65").switches, (Tiers{0, 3, 2, 0}));
+  EXPECT_EQ(Count("clos:radix=64,nodes=64,tiers=2").switches, (Tiers{0, 2, 1, 0}));
+  EXPECT_EQ(Count("clos:radix=64,nodes=128,breakout=2").switches, (Tiers{0, 1, 0, 0}));
+  // In each of eight planes, and of two ports of a NIC.
+  EXPECT_EQ(Count("clos:node=dgx-h100,nodes=64,planes=8").switches, (Tiers{0, 8, 0, 0}));
+  EXPECT_EQ(Count("clos:radix=64,nodes=64,ports=2").switches, (Tiers{0, 2, 0, 0}));
+  // Who names the spines' radix asks for spines.
+  EXPECT_EQ(Count("clos:radix=[64,32],nodes=64").switches, (Tiers{0, 2, 2, 0}));
+}
+
 TEST(Clos, KeepsOversubscriptionAtEveryLeaf) {
   for (const char* ratio : {"1", "1.5", "2", "3", "7"}) {
     const BuiltFabric built =

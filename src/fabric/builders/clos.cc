@@ -59,7 +59,7 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
 const Builder& ClosBuilder() {
   static const Builder builder = {
       {"clos",
-       "two or three tiers from radix and oversubscription, nodes side by side on a leaf",
+       "one to three tiers from radix and oversubscription, nodes side by side on a leaf",
        {RadixKey(), OversubscriptionKey(), BreakoutKey(), TiersKey(), PlanesKey(), PortsKey(),
         LinkKey(), UplinkKey()}},
       Plan};

@@ -127,6 +127,13 @@ std::optional<std::vector<XgftLevel>> ShapeLevels(const ClosRequest& request,
 
 std::optional<ClosShape> ShapeClos(const ClosRequest& request,
                                    const std::function<std::uint32_t(std::uint32_t)>& leaves_for) {
+  const bool names_spines = std::max({request.radix.size(), request.oversubscription.size(),
+                                      request.breakout.size()}) > 1;
+  if (request.tiers == 0 && !names_spines) {  // no port of a lone leaf need lead up
+    ClosRequest lone = request;
+    lone.tiers = 1;
+    if (auto shape = ShapeClos(lone, leaves_for)) return shape;
+  }
   const auto leaf = ShapeLeaf(request);
   if (!leaf) return std::nullopt;
   const std::uint32_t leaves = leaves_for(leaf->down);

@@ -35,10 +35,10 @@ struct ClosShape {
 // Sizes a network whose leaves of so many ends number `leaves_for(ends)`; nothing when the radix is
 // too small.
 //
-// Two tiers: the smallest number of spines that has enough ports and divides the uplinks of a leaf,
-// so that every leaf has as many cables to every spine (the rule behind NVIDIA's SuperPOD tables).
-// Three: pods of as many leaves as a spine has ports downwards; the i-th spines of all pods share a
-// group of cores, sized by the same rule.
+// One tier: where one leaf has ports for all. Two: the smallest number of spines that has enough
+// ports and divides the uplinks of a leaf, so that every leaf has as many cables to every spine
+// (the rule behind NVIDIA's SuperPOD tables). Three: pods of as many leaves as a spine has ports
+// downwards; the i-th spines of all pods share a group of cores, sized by the same rule.
 [[nodiscard]] std::optional<ClosShape> ShapeClos(
     const ClosRequest& request, const std::function<std::uint32_t(std::uint32_t)>& leaves_for);
 

@@ -14,13 +14,7 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
     return parameters.Fail("nodes", "TL1405", "rail-only needs a number of nodes",
                            "write how many there are");
   }
-  ClosRequest request = ReadClosRequest(parameters);
-  if (request.tiers == 0) {
-    ClosRequest single = request;
-    single.tiers = 1;
-    if (auto plan = PlanClos(parameters, single, parameters.nics())) return plan;
-  }
-  return PlanClos(parameters, request, parameters.nics());
+  return PlanClos(parameters, ReadClosRequest(parameters), parameters.nics());
 }
 
 }  // namespace
