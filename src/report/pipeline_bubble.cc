@@ -19,8 +19,7 @@ PipelineBubble PipelineBubbleOf(const TrainingWorkload& training, std::int64_t m
   if (pass == Time()) return bubble;
   PipelineShape shape = ShapeOf(plan);
   shape.micro_batches = static_cast<std::uint32_t>(micro_batches);
-  const Time waits =
-      PipelineTime(shape, forward, backward) - pass * (bubble.passes + bubble.fill);
+  const Time waits = PipelineTime(shape, forward, backward) - pass * (bubble.passes + bubble.fill);
   bubble.group_wait = waits.seconds() / pass.seconds();
   return bubble;
 }

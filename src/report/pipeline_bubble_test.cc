@@ -71,7 +71,8 @@ TEST(Advice, NamesMultiplesOfTheStagesWhoseBubbleIsAsItSays) {
   EXPECT_THAT(advice, Contains(HasSubstr("the last group of micro-batches has 1 of 8")));
   EXPECT_THAT(advice, Not(Contains(HasSubstr("twice as many"))));
   std::smatch found;
-  const std::regex form(R"(global_batch (\d+), a multiple of pp micro-batches, makes that ([\d.]+) %, (\d+) makes it ([\d.]+) %)");
+  const std::regex form(
+      R"(global_batch (\d+), a multiple of pp micro-batches, makes that ([\d.]+) %, (\d+) makes it ([\d.]+) %)");
   int matches = 0;
   for (const std::string& text : advice) {
     if (!std::regex_search(text, found, form)) continue;

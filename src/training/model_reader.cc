@@ -19,6 +19,8 @@ struct Family {
   const char* ffn = "intermediate_size";
   const char* heads = "num_attention_heads";
   const char* positions = "max_position_embeddings";
+  const char* activation = "hidden_act";
+  const char* rope_base = "rope_theta";
   const char* experts = nullptr;  // null: dense
   const char* expert_ffn = nullptr;
   const char* dropout = nullptr;  // null: trained without
@@ -66,6 +68,7 @@ constexpr Family kFamilies[] = {
      .ffn = "n_inner",
      .heads = "n_head",
      .positions = "n_positions",
+     .activation = "activation_function",
      .dropout = "resid_pdrop",
      .default_dropout = 0.1,
      .grouped_heads = false,
@@ -76,6 +79,7 @@ constexpr Family kFamilies[] = {
      .tied_by_default = true,
      .default_ffn = true},
     {.model_type = "gpt_neox",
+     .rope_base = "rotary_emb_base",
      .dropout = "hidden_dropout",
      .grouped_heads = false,
      .gated_mlp = false,
@@ -161,10 +165,85 @@ void ReadBiases(const YamlMap& root, ModelConfig& model) {
 }
 
 void ReadSlidingWindow(const YamlMap& root, const Family& family, ModelConfig& model) {
-  if (!family.sliding_window) return;
   bool used = !family.sliding_window_switch;
-  if (family.sliding_window_switch) root.Read("use_sliding_window", used);
-  if (used) root.Read("sliding_window", model.sliding_window, kPositions);
+  root.Read("use_sliding_window", used);
+  std::int64_t window = 0;
+  if (!root.Read("sliding_window", window, kPositions) || !used) return;
+  if (family.sliding_window) {
+    model.sliding_window = window;
+  } else if (window < model.max_positions) {
+    root.Required("sliding_window")
+        ->Error("TL1302",
+                fmt::format("a sliding window, but a {} attends to all positions before",
+                            family.model_type),
+                "leave it out, or say model_type mistral where the model has one");
+  }
+}
+
+// Every name that transformers knows a function by.
+const Words<bool>& Activations() {
+  static const Words<bool> kNames = [] {
+    Words<bool> names;
+    for (const char* name : {"silu",
+                             "swish",
+                             "gelu",
+                             "gelu_10",
+                             "gelu_accurate",
+                             "gelu_fast",
+                             "gelu_new",
+                             "gelu_python",
+                             "gelu_python_tanh",
+                             "gelu_pytorch_tanh",
+                             "quick_gelu",
+                             "relu",
+                             "relu2",
+                             "relu6",
+                             "leaky_relu",
+                             "prelu",
+                             "xielu",
+                             "mish",
+                             "laplace",
+                             "linear",
+                             "sigmoid",
+                             "tanh"}) {
+      names.emplace_back(name, true);
+    }
+    return names;
+  }();
+  return kNames;
+}
+
+// JSON has no NaN and no infinity, but Python writes both.
+void RefuseWhatIsNoNumber(const YamlMap& map) {
+  for (const auto& [key, value] : map.Entries()) {
+    if (value.is_map()) {
+      RefuseWhatIsNoNumber(*value.AsMap());
+    } else if (const std::string& text = value.text();
+               text == "NaN" || text == "Infinity" || text == "-Infinity") {
+      value.Error("TL1107", fmt::format("{} is {}", key, text),
+                  "write a number, or remove the key");
+    }
+  }
+}
+
+// Fields that no size follows from: a slip in them is a slip all the same, and experts make it
+// another model than the family's.
+void CheckOtherFields(const YamlMap& root, const Family& family) {
+  RefuseWhatIsNoNumber(root);
+  bool known = false;
+  root.Read(family.activation, known, Activations());
+  double base = 0;
+  root.Read(family.rope_base, base, RealRange{.min = 1, .max = 1e15});
+  for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"}) {
+    std::int64_t experts = 0;
+    if (family.experts != nullptr) break;
+    if (!root.Read(key, experts, IntRange{.min = 0, .max = 10'000}) || experts == 0) continue;
+    root.Required(key)->Error(
+        "TL1310",
+        fmt::format("{} {}: mixtures of experts cannot be trained here, and a {} has none", key,
+                    experts, family.model_type),
+        "use a dense model; mixtral and qwen3_moe are read, and counted, as mixtures");
+  }
 }
 
 ModelConfig ReadFields(const YamlMap& root, const Family& family) {
@@ -191,6 +270,7 @@ ModelConfig ReadFields(const YamlMap& root, const Family& family) {
   ReadBiases(root, model);
   ReadSlidingWindow(root, family, model);
   root.Read("tie_word_embeddings", model.tied_embeddings);
+  CheckOtherFields(root, family);
   if (family.dropout != nullptr) {
     double dropout = family.default_dropout;
     root.Read(family.dropout, dropout, RealRange{.min = 0, .max = 1});

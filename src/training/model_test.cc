@@ -152,6 +152,49 @@ TEST(ParseModelConfig, RefusesMixturesWithoutAReaderByTheirCode) {
   EXPECT_EQ(Refusal(R"({"model_type": "deepseek_v3"})").code, "TL1310");
 }
 
+// Of every family, `field` added to one that is otherwise right: the code it is refused by, or "".
+std::string CodeOf(const std::string& family, const std::string& field) {
+  const std::string text =
+      family == "gpt2"
+          ? R"({"model_type": "gpt2", "n_embd": 1280, "n_head": 20, "n_layer": 36,
+                "n_positions": 1024, "vocab_size": 50257, )" +
+                field + "}"
+          : Replaced(Replaced(kLlama, "llama", family), "\"rope_scaling\": null", field);
+  const Result<ModelConfig> model = ParseModelConfig(text, "config.json");
+  return model ? "" : model.error().front().code;
+}
+
+TEST(ParseModelConfig, RefusesTheSameSlipsInEveryFamily) {
+  for (const std::string family : {"llama", "mistral", "qwen2", "qwen3", "gpt2", "gpt_neox"}) {
+    const std::string activation = family == "gpt2" ? "activation_function" : "hidden_act";
+    const std::string base = family == "gpt_neox" ? "rotary_emb_base" : "rope_theta";
+    const bool slides = family == "mistral" || family.starts_with("qwen");
+    const std::pair<std::string, std::string> codes[] = {
+        {"\"" + activation + "\": \"silly\"", "TL1109"},
+        {"\"" + activation + "\": \"gelu_new\"", ""},
+        {"\"" + activation + "\": null", ""},
+        {"\"" + base + "\": NaN", "TL1107"},
+        {"\"" + base + "\": -1", "TL1108"},
+        {"\"" + base + "\": 500000.0", ""},
+        {R"("initializer_range": Infinity)", "TL1107"},
+        {R"("rope_scaling": {"factor": NaN})", "TL1107"},
+        {R"("sliding_window": -1)", "TL1108"},
+        {R"("sliding_window": "wide")", "TL1107"},
+        {R"("sliding_window": null)", ""},
+        {R"("sliding_window": 512, "use_sliding_window": true)", slides ? "" : "TL1302"},
+        {R"("sliding_window": 512, "use_sliding_window": false)", ""},
+        {R"("num_local_experts": 8)", "TL1310"},
+        {R"("num_experts": 8)", "TL1310"},
+        {R"("n_routed_experts": 8)", "TL1310"},
+        {R"("num_local_experts": -8)", "TL1108"},
+        {R"("num_local_experts": 0)", ""},
+        {R"("num_local_experts": null)", ""}};
+    for (const auto& [field, code] : codes) {
+      EXPECT_EQ(CodeOf(family, field), code) << family << ' ' << field;
+    }
+  }
+}
+
 TEST(ParseModelConfig, ReportsEveryMissingField) {
   const Result<ModelConfig> model = ParseModelConfig(R"({"model_type": "llama"})", "config.json");
   ASSERT_FALSE(model.has_value());
