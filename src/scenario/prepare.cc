@@ -51,6 +51,16 @@ PacketInput PacketsFor(const Scenario& scenario, const RunOptions& run, const Ro
           .threads = run.threads};
 }
 
+bool HasAccelerators(const ClusterSpec& cluster) {
+  return FindAccelerator(cluster.fabric->node.accelerator).has_value();
+}
+
+Diagnostics NoAccelerators() {
+  return Error("TL1208", "training needs servers with accelerators",
+               "name a node template with GPUs in cluster.node")
+      .error();
+}
+
 Result<PreparedStep> PrepareStep(const ClusterSpec& cluster, const TrainingJob& job) {
   const auto placed = [&](const Diagnostics& problems) {
     const auto origin = job.origins.find(problems.front().code);
@@ -59,9 +69,7 @@ Result<PreparedStep> PrepareStep(const ClusterSpec& cluster, const TrainingJob& 
   };
   const auto accelerator = FindAccelerator(cluster.fabric->node.accelerator);
   if (!accelerator) {
-    return placed(Error("TL1208", "training needs servers with accelerators",
-                        "name a node template with GPUs in cluster.node")
-                      .error());
+    return placed(NoAccelerators());
   }
   auto training = BuildTraining(job.model, job.plan, *accelerator);
   if (!training) return placed(training.error());

@@ -25,8 +25,11 @@ struct PreparedStep {
   TrainingWorkload training;
   Bytes memory;
 };
-// TL1208, TL1310.
+// TL1208 (NoAccelerators), TL1310.
 [[nodiscard]] Result<PreparedStep> PrepareStep(const ClusterSpec& cluster, const TrainingJob& job);
+
+[[nodiscard]] bool HasAccelerators(const ClusterSpec& cluster);
+[[nodiscard]] Diagnostics NoAccelerators();
 
 // Problems without a place get `origin`, where that is one.
 [[nodiscard]] Diagnostics PlaceAt(const Origin& origin, Diagnostics problems);

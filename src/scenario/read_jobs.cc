@@ -119,7 +119,12 @@ class JobsReader {
                  "remove `nodes`, or choose a placement by kind");
       return {.endpoints = static_cast<std::int64_t>(job.placement.listed.size())};
     }
-    if (nodes) return {.endpoints = RoomOn(job.nodes, *nodes)};
+    if (nodes) {
+      const auto most = static_cast<std::int64_t>(fabric->fabric.node_count());
+      return {.endpoints = RoomOn(job.nodes, *nodes),
+              .nodes = {.gpus_per_node = fabric->fabric.endpoints_per_node(),
+                        .possible = [most](std::int64_t number) { return number <= most; }}};
+    }
     return {.endpoints = static_cast<std::int64_t>(fabric->fabric.endpoints().size()),
             .all = false};
   }

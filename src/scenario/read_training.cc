@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "scenario/prepare.h"
 #include "scenario/reader.h"
 #include "trunkline/collective/algorithm.h"
 #include "trunkline/training/training.h"
@@ -165,7 +166,7 @@ void ReadTraining(const std::string& file, const YamlMap& root, const YamlValue&
   if (const auto parallel = training->Map("parallel")) ReadParallel(*parallel, plan);
   training->Require("micro_batch", plan.micro_batch, kExtent);
   training->Require("global_batch", plan.global_batch, kExtent);
-  training->Read("sequence", plan.sequence, IntRange{.min = 1, .max = 100'000'000});
+  training->Read("sequence", plan.sequence, IntRange{.min = 1, .max = 1'000'000'000});
   ReadNumerics(*training, plan);
   ReadOverlap(*training, plan);
   if (const auto algorithms = training->Map("algorithms")) {
@@ -192,10 +193,13 @@ void ReadTraining(const std::string& file, const YamlMap& root, const YamlValue&
     scenario.assumptions.push_back(
         fmt::format("sequence: {} tokens, all positions of the model", plan.sequence));
   }
-  if (room.endpoints > 0 && value.error_count() == before) {  // else the plan is another
+  const bool trains = !scenario.cluster.fabric || HasAccelerators(scenario.cluster);
+  if (!trains) {
+    Culprit(file, root, *training, value, "TL1208").Adopt(NoAccelerators());
+  } else if (room.endpoints > 0 && value.error_count() == before) {  // else the plan is another
     const bool takes_all = room.all || plan.ranks() > room.endpoints;
     const std::int64_t gpus = takes_all ? room.endpoints : plan.ranks();
-    for (const Diagnostic& problem : CheckPlan(job.model, plan, gpus)) {
+    for (const Diagnostic& problem : CheckPlan(job.model, plan, gpus, room.nodes)) {
       Culprit(file, root, *training, value, problem.code).Adopt({problem});
     }
     WarnOfMootKeys(*training, plan);

@@ -7,6 +7,7 @@
 #include "base/yaml_reader.h"
 #include "trunkline/fabric/build.h"
 #include "trunkline/scenario/scenario.h"
+#include "trunkline/training/plan.h"
 
 // The parts of a scenario's reader, one file each. All note their problems in the document.
 namespace trunkline {
@@ -53,6 +54,7 @@ inline constexpr std::int64_t kMostRanks = 10'000'000;  // of a collective
 struct Room {
   std::int64_t endpoints = 0;  // 0: the cluster could not be built
   bool all = true;             // a training step has to use them all
+  NodeNumbers nodes = {};      // other sizes of it
 };
 // `workload` of the scenario or a job, into scenario.workload.
 void ReadWorkload(const std::string& file, const YamlMap& root, const YamlValue& workload,

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/plural.h"
@@ -110,7 +111,7 @@ class Reader {
     const auto cluster = value ? value->AsMap() : std::nullopt;
     if (!cluster) return;
     scenario_.fabric_origin = OriginOf(cluster->Find("fabric").value_or(*value));
-    FabricSpec spec;
+    FabricSpec& spec = spec_;
     const std::size_t before = document_.error_count();
     ReadCluster(file_, *cluster, spec, scenario_);
     ReadFaults(root, spec, scenario_);
@@ -234,14 +235,30 @@ class Reader {
           scenario_.cluster.fabric ? static_cast<std::int64_t>(scenario_.cluster.available()) : 0;
       if (workload) {
         scenario_.workload_origin = OriginOf(*workload);
-        ReadWorkload(file_, root, *workload, {.endpoints = endpoints}, scenario_);
+        ReadWorkload(file_, root, *workload, {.endpoints = endpoints, .nodes = OtherSizes()},
+                     scenario_);
       }
     }
     ReadBackground(file_, root, scenario_);
   }
 
+  // Where the number of nodes is given, and can be another.
+  [[nodiscard]] NodeNumbers OtherSizes() const {
+    const auto& built = scenario_.cluster.fabric;
+    if (!built || spec_.nodes == 0 || scenario_.cluster.placement.kind == PlacementKind::kListed) {
+      return {};
+    }
+    return {.gpus_per_node = built->fabric.endpoints_per_node(),
+            .possible = [spec = spec_](std::int64_t nodes) mutable {
+              if (!std::in_range<std::uint32_t>(nodes)) return false;
+              spec.nodes = static_cast<std::uint32_t>(nodes);
+              return BuildFabric(spec).has_value();
+            }};
+  }
+
   YamlDocument document_;
   std::string file_;
+  FabricSpec spec_;  // of the cluster
   Scenario scenario_;
 };
 

@@ -1,7 +1,6 @@
 #include "trunkline/training/plan.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,40 +8,19 @@
 #include <string_view>
 #include <utility>
 
+#include "training/plan_remedies.h"
+#include "training/plan_rules.h"
 #include "training/rank_order.h"
 #include "trunkline/base/int128.h"
 
 namespace trunkline {
 namespace {
 
-// Largest extent of any parallel dimension or batch: above it products could overflow.
-constexpr std::int64_t kMaxExtent = 1'000'000;
-
-std::vector<std::int64_t> Divisors(std::int64_t n) {
-  std::vector<std::int64_t> low;
-  std::vector<std::int64_t> high;
-  for (std::int64_t d = 1; d * d <= n; ++d) {
-    if (n % d != 0) continue;
-    low.push_back(d);
-    if (d * d != n) high.push_back(n / d);
-  }
-  low.insert(low.end(), high.rbegin(), high.rend());
-  return low;
-}
-
-// The divisors of `n` next to `wanted`: "4 or 8".
-std::string NearestDivisors(std::int64_t n, std::int64_t wanted) {
-  const std::vector<std::int64_t> divisors = Divisors(n);
-  const auto above = std::ranges::upper_bound(divisors, wanted);
-  if (above == divisors.end()) return fmt::format("{}", divisors.back());
-  if (above == divisors.begin()) return fmt::format("{}", divisors.front());
-  return fmt::format("{} or {}", *std::prev(above), *above);
-}
-
 class PlanChecker {
  public:
-  PlanChecker(const ModelConfig& model, const TrainingPlan& plan, std::int64_t gpus)
-      : model_(model), plan_(plan), gpus_(gpus) {}
+  PlanChecker(const ModelConfig& model, const TrainingPlan& plan, std::int64_t gpus,
+              const NodeNumbers& nodes)
+      : model_(model), plan_(plan), gpus_(gpus), remedies_(model, plan, gpus, nodes) {}
 
   Diagnostics Run() && {
     CheckExtents();
@@ -84,9 +62,9 @@ class PlanChecker {
     CheckExtent("parallel.fsdp.shard_size", plan_.fsdp_shard_size, 0);
     CheckExtent("micro_batch", plan_.micro_batch, 1);
     CheckExtent("global_batch", plan_.global_batch, 1);
-    if (plan_.sequence < 0 || plan_.sequence > 1'000'000'000) {
+    if (plan_.sequence < 0 || plan_.sequence > kMaxSequence) {
       Add("TL1320", fmt::format("sequence is {}", plan_.sequence),
-          "sequence is a whole number of tokens from 1 to 1000000000");
+          fmt::format("sequence is a whole number of tokens from 1 to {}", kMaxSequence));
     }
     if (plan_.zero < 0 || plan_.zero > 3) {
       Add("TL1320", fmt::format("parallel.zero is {}", plan_.zero),
@@ -100,7 +78,7 @@ class PlanChecker {
     Add("TL1321",
         fmt::format("tp {} x pp {} x dp {} x cp {} = {} ranks, but the cluster has {} GPUs",
                     plan_.tp, plan_.pp, plan_.dp, plan_.cp, ProductText(product), gpus_),
-        Factorisations());
+        remedies_.ForProduct());
   }
 
   static std::string ProductText(Int128 product) {
@@ -108,59 +86,10 @@ class PlanChecker {
     return fmt::format("{}", static_cast<std::int64_t>(product));
   }
 
-  // Whether the plan cut so fills the cluster and contradicts neither model nor batch.
-  bool Fills(std::int64_t tp, std::int64_t pp) const {
-    TrainingPlan plan = plan_;
-    plan.tp = tp;
-    plan.pp = pp;
-    plan.dp = gpus_ / (tp * pp);
-    plan.cp = 1;
-    if (plan.ranks() != gpus_ || plan.dp > kMaxExtent) return false;
-    PlanChecker checker(model_, plan, gpus_);
-    checker.CheckTensorParallel();
-    checker.CheckPipeline();
-    checker.CheckBatch();
-    checker.CheckSequenceCut();
-    const bool shards = plan.fsdp_shard_size == 0 || plan.dp % plan.fsdp_shard_size == 0;
-    return shards && checker.found_.empty();
-  }
-
-  // What would fill the cluster: first with tp and pp as asked, else the nearest pairs that the
-  // model can be cut into.
-  std::string Factorisations() const {
-    if (Fills(plan_.tp, plan_.pp)) {
-      return fmt::format("with tp {} and pp {}{}, dp {} fills the cluster", plan_.tp, plan_.pp,
-                         plan_.cp > 1 ? " and cp 1" : "", gpus_ / (plan_.tp * plan_.pp));
-    }
-    std::vector<std::string> options;
-    for (const std::int64_t tp : Divisors(std::gcd(gpus_, WidestTensorCut()))) {
-      if (tp > 8) break;  // a tensor-parallel group belongs inside one NVLink domain
-      for (const std::int64_t pp : Divisors(std::gcd(gpus_ / tp, model_.layers))) {
-        if (!Fills(tp, pp)) continue;
-        options.push_back(fmt::format("tp {} x pp {} x dp {}", tp, pp, gpus_ / (tp * pp)));
-      }
-    }
-    if (options.empty()) {
-      return fmt::format(
-          "no tp up to 8 and pp cut this model and batch for {} GPUs: change global_batch or the "
-          "number of nodes",
-          gpus_);
-    }
-    // The largest tensor-parallel sizes come last and are the ones asked for here.
-    constexpr std::size_t kShown = 6;
-    if (options.size() > kShown) options.erase(options.begin(), options.end() - kShown);
-    return fmt::format("these fill {} GPUs: {}", gpus_, fmt::join(options, "; "));
-  }
-
-  // Every tp that the model allows divides this.
-  std::int64_t WidestTensorCut() const {
-    return std::gcd(std::gcd(model_.heads, model_.kv_heads), model_.ffn);
-  }
-
   void CheckTensorParallel() {
     const auto refuse = [&](const std::string& extent) {
       Add("TL1322", fmt::format("tp {} does not divide the {}", plan_.tp, extent),
-          fmt::format("use tp {}", NearestDivisors(WidestTensorCut(), plan_.tp)));
+          fmt::format("use tp {}", NearestDivisors(WidestTensorCut(model_), plan_.tp)));
     };
     if (model_.heads % plan_.tp != 0) {
       refuse(fmt::format("{} attention heads", model_.heads));
@@ -188,11 +117,7 @@ class PlanChecker {
       Add("TL1324",
           fmt::format("pp {} x vp {} = {} chunks do not divide the {} layers", plan_.pp, plan_.vp,
                       chunks, model_.layers),
-          fmt::format("use {} chunks{}", NearestDivisors(model_.layers, chunks),
-                      chunks > model_.layers
-                          ? std::string(": a smaller pp or vp")
-                          : ", or give parallel.layout: the layers of each chunk, such as " +
-                                SuggestedLayout(chunks)));
+          remedies_.ForChunks());
     }
   }
 
@@ -204,37 +129,25 @@ class PlanChecker {
           "give the number of layers of each chunk, in model order");
       return;
     }
+    if (LayoutFits(model_, plan_)) return;
     const bool negative = std::ranges::any_of(
         plan_.layout, [&](std::int64_t layers) { return layers < 0 || layers > model_.layers; });
     const std::int64_t sum =
         negative ? -1 : std::accumulate(plan_.layout.begin(), plan_.layout.end(), std::int64_t{0});
-    if (sum == model_.layers) return;
     Add("TL1325",
         negative
             ? std::string("layout has an entry that is negative or above the model's layers")
             : fmt::format("layout adds up to {} layers, but the model has {}", sum, model_.layers),
-        fmt::format("for example {}", SuggestedLayout(chunks)));
-  }
-
-  // As even as possible, with the lighter chunks first and last, beside embedding and head.
-  std::string SuggestedLayout(std::int64_t chunks) const {
-    std::vector<std::int64_t> layout(static_cast<std::size_t>(chunks), model_.layers / chunks);
-    const std::int64_t extra = model_.layers % chunks;
-    const std::int64_t first = (chunks - extra) / 2;
-    for (std::int64_t i = 0; i < extra; ++i) ++layout[static_cast<std::size_t>(first + i)];
-    return fmt::format("[{}]", fmt::join(layout, ", "));
+        fmt::format("for example {}", remedies_.SuggestedLayout()));
   }
 
   void CheckBatch() {
     const std::int64_t step = plan_.micro_batch * plan_.dp;
     if (plan_.global_batch % step == 0) return;
-    const std::int64_t below = plan_.global_batch / step * step;
-    const std::string batches =
-        below == 0 ? fmt::format("{}", step) : fmt::format("{} or {}", below, below + step);
     Add("TL1326",
         fmt::format("global_batch {} is not a multiple of micro_batch {} x dp {} = {}",
                     plan_.global_batch, plan_.micro_batch, plan_.dp, step),
-        fmt::format("use global_batch {}", batches));
+        remedies_.ForBatch());
   }
 
   void CheckDataParallel() {
@@ -251,7 +164,7 @@ class PlanChecker {
   }
 
   void CheckSequence() {
-    const std::int64_t sequence = plan_.sequence > 0 ? plan_.sequence : model_.max_positions;
+    const std::int64_t sequence = SequenceOf(model_, plan_);
     if (sequence > model_.max_positions) {
       Add("TL1328",
           fmt::format("sequence {} exceeds the model's {} positions", sequence,
@@ -265,12 +178,13 @@ class PlanChecker {
   }
 
   void CheckSequenceCut() {
-    const std::int64_t sequence = plan_.sequence > 0 ? plan_.sequence : model_.max_positions;
+    const std::int64_t sequence = SequenceOf(model_, plan_);
     if (!plan_.sequence_parallel || sequence % plan_.tp == 0) return;
     Add("TL1328",
         fmt::format("sequence parallelism: tp {} does not divide sequence {}", plan_.tp, sequence),
-        fmt::format("use sequence {}, or sequence_parallel: false",
-                    std::max(plan_.tp, sequence / plan_.tp * plan_.tp)));
+        sequence < plan_.tp ? std::string("use a smaller tp, or sequence_parallel: false")
+                            : fmt::format("use sequence {}, or sequence_parallel: false",
+                                          sequence / plan_.tp * plan_.tp));
   }
 
   void CheckOverlap() {
@@ -288,22 +202,17 @@ class PlanChecker {
 
   // Steps that could not be held or counted, in floating point, where nothing overflows.
   void CheckSize() {
-    const auto sequence =
-        static_cast<double>(plan_.sequence > 0 ? plan_.sequence : model_.max_positions);
+    const auto sequence = static_cast<double>(SequenceOf(model_, plan_));
     const auto micro_batches =
         static_cast<double>(plan_.global_batch) / static_cast<double>(plan_.micro_batch * plan_.dp);
     const auto layers = static_cast<double>(model_.layers);
-    // Of one micro-batch, with sequence parallelism, full recompute and ZeRO-3: 8 forward, 8
-    // recomputed, 14 backward and 3 on weights and gradients.
-    constexpr double kTasksALayer = 33;
-    constexpr double kMostTasks = 2e7;  // about 1.2 GB
-    if (layers * micro_batches * kTasksALayer > kMostTasks) {
+    if (micro_batches > MostMicroBatches(model_)) {
       Add("TL1332",
           fmt::format("{:.0f} micro-batches of {} layers are too many tasks to hold", micro_batches,
                       model_.layers),
           fmt::format("use at most {:.0f} micro-batches a step: a larger micro_batch or dp, or a "
                       "smaller global_batch",
-                      std::max(1.0, std::floor(kMostTasks / kTasksALayer / layers))));
+                      std::max(1.0, std::floor(MostMicroBatches(model_)))));
     }
     const double scores = plan_.flash_attention ? 1 : sequence;
     const double head_width =
@@ -322,13 +231,15 @@ class PlanChecker {
   const ModelConfig& model_;
   const TrainingPlan& plan_;
   std::int64_t gpus_;
+  PlanRemedies remedies_;
   Diagnostics found_;
 };
 
 }  // namespace
 
-Diagnostics CheckPlan(const ModelConfig& model, const TrainingPlan& plan, std::int64_t gpus) {
-  return PlanChecker(model, plan, gpus).Run();
+Diagnostics CheckPlan(const ModelConfig& model, const TrainingPlan& plan, std::int64_t gpus,
+                      const NodeNumbers& nodes) {
+  return PlanChecker(model, plan, gpus, nodes).Run();
 }
 
 }  // namespace trunkline

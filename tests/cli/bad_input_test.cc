@@ -132,8 +132,11 @@ TEST(BadInput, TensorParallelismThatDoesNotDivideTheHeads) {
 }
 
 TEST(BadInput, PipelineStagesThatDoNotDivideTheLayers) {
-  EXPECT_TRUE(Refused(RunWith("workload.training.parallel={tp: 8, pp: 3, dp: 16}"),
+  EXPECT_TRUE(Refused(RunWith("workload.training.parallel={tp: 8, pp: 32, dp: 2}"),
                       AllOf(HasSubstr("TL1324"), HasSubstr("layout"))));
+  // 3 stages fill no 512 GPUs, whatever the layout.
+  EXPECT_TRUE(Refused(RunWith("workload.training.parallel={tp: 8, pp: 3, dp: 16}"),
+                      AllOf(HasSubstr("TL1324"), HasSubstr("hint: use pp 2 or 4\n"))));
 }
 
 TEST(BadInput, ProductThatIsNotTheNumberOfGpusListsFactorsThatWork) {
@@ -268,7 +271,7 @@ TEST(BadInput, ABadPlanIsNotJudgedByItsDefaults) {
   EXPECT_TRUE(Refused(RunWith("workload.training.global_batch=16000000"),
                       HasSubstr("--set 1:1:32: error: 16000000 is out of range")));
   EXPECT_TRUE(Refused(RunWith("workload.training.parallel={tp: 8, pp: 81, dp: 1}"),
-                      HasSubstr("use 80 chunks: a smaller pp")));
+                      HasSubstr("hint: use pp 16\n")));
   EXPECT_TRUE(Refused(RunWith("workload.training.parallel.layout=[]"), HasSubstr("an empty list")));
 }
 

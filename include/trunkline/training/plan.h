@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -50,10 +51,16 @@ struct TrainingPlan {
   [[nodiscard]] std::int64_t micro_batches() const { return global_batch / (micro_batch * dp); }
 };
 
+// How remedies may change the number of nodes; not at all by default.
+struct NodeNumbers {
+  std::int64_t gpus_per_node = 0;
+  std::function<bool(std::int64_t)> possible;  // whether the cluster can have so many
+};
+
 // Whether the plan fits the model and the cluster: every violation with the values that would work
 // (tp divides heads, pp x vp divides layers or a layout is given, tp·cp·pp·dp = gpus with its
 // factorisations, global_batch = micro_batch · dp · m, …). TL13xx.
 [[nodiscard]] Diagnostics CheckPlan(const ModelConfig& model, const TrainingPlan& plan,
-                                    std::int64_t gpus);
+                                    std::int64_t gpus, const NodeNumbers& nodes = {});
 
 }  // namespace trunkline
