@@ -63,6 +63,7 @@ class PathWalker {
   }
 
   void Fail(int column, const std::string& message, const std::string& hint) {
+    tree_.incomplete = true;
     tree_.Note(Severity::kError, Add(Fresh(column)), "TL1113", message, hint);
   }
 
@@ -127,6 +128,7 @@ void YamlDocument::Override(std::string_view assignment, const std::string& labe
                                          static_cast<int>(equals) + 1 + written.start);
   tree.sources[source].lines = {line};
   if (!value) {
+    tree.incomplete = true;
     for (Diagnostic diagnostic : value.error()) {
       diagnostic.excerpt = line;
       tree.diagnostics.push_back(std::move(diagnostic));

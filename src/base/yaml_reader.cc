@@ -451,7 +451,7 @@ Diagnostics InOrderOfText(Diagnostics diagnostics) {
 std::size_t YamlDocument::error_count() const { return tree_->error_count(); }
 
 Diagnostics YamlDocument::TakeDiagnostics() {
-  if (tree_->style == YamlStyle::kOurs) NoteUnknownKeys(*tree_);
+  if (tree_->style == YamlStyle::kOurs && !tree_->incomplete) NoteUnknownKeys(*tree_);
   Diagnostics taken = InOrderOfText(std::move(tree_->diagnostics));
   tree_->diagnostics.clear();
   if (tree_->suppressed > 0) {

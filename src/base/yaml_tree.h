@@ -44,6 +44,7 @@ struct YamlTree {
   std::uint32_t root = 0;
   Diagnostics diagnostics;
   std::size_t suppressed = 0;
+  bool incomplete = false;  // lacks what was to be set: keys that nobody asked for are no news
   // Keys that getters asked of a mapping, present or not.
   std::unordered_map<std::uint32_t, std::vector<std::string>> known;
 

@@ -324,7 +324,6 @@ Result<void> FinishCluster(CollectiveCommand& command, const CollectiveFlags& ow
   const auto assign = [&set](const char* key, const std::string& value, const char* flag) {
     if (!value.empty()) set.push_back({fmt::format("{}={}", key, value), flag, false, value});
   };
-  assign("workload.collective.ranks", own.ranks, "--ranks");
   if (LooksLikeFabricSpec(own.fabric) && !own.routing.empty()) {  // there, routing is a key
     const char* link = own.fabric.find(':') == std::string::npos ? ":" : ",";
     assign("cluster.fabric", own.fabric + link + "routing=" + own.routing, "--fabric");
@@ -334,6 +333,10 @@ Result<void> FinishCluster(CollectiveCommand& command, const CollectiveFlags& ow
   }
   const bool has_cluster = !command.scenario.empty() || !own.fabric.empty() ||
                            Assigns(given, "cluster.node") || Assigns(given, "cluster.fabric");
+  // Plain hosts are as many as ranks; with other hosts, the ranks may be fewer.
+  if (has_cluster || Assigns(given, "cluster.nodes") || Assigns(given, "cluster")) {
+    assign("workload.collective.ranks", own.ranks, "--ranks");
+  }
   if (!has_cluster && own.ranks.empty()) {
     return Error(
         "TL1002", "nothing says where the collective runs",

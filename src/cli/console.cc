@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cli/command_line.h"
+#include "cli/output_folder.h"
 
 namespace trunkline {
 namespace {
@@ -38,6 +39,7 @@ void OnSignal(int /*signal*/) {
   const bool noted = write(STDERR_FILENO, kInterruptedNote.data(), kInterruptedNote.size()) > 0 &&
                      write(STDERR_FILENO, kLine.data(), kLine.size()) > 0;
   static_cast<void>(noted);  // there is no other place to say it
+  RemoveMadePaths();
   _exit(kExitInterrupted);
 }
 

@@ -4,8 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -15,12 +20,53 @@ namespace {
 
 std::string LastError() { return std::generic_category().message(errno); }
 
+// What a signal's handler looks at: no allocation, no lock.
+std::array<std::atomic<const char*>, 64> made_paths{};
+static_assert(std::atomic<const char*>::is_always_lock_free);
+
+// The folders that are missing on the way to `path`, the outermost first.
+std::vector<std::string> MissingFolders(std::filesystem::path path) {
+  std::vector<std::string> missing;
+  if (!path.has_filename()) path = path.parent_path();  // "out/"
+  std::error_code ignored;
+  for (; !path.empty() && !std::filesystem::exists(path, ignored); path = path.parent_path()) {
+    missing.push_back(path.string());
+  }
+  std::ranges::reverse(missing);
+  return missing;
+}
+
 }  // namespace
+
+MadePath::MadePath(const std::string& path) : path_(new char[path.size() + 1]) {
+  std::memcpy(path_.get(), path.c_str(), path.size() + 1);
+  for (std::atomic<const char*>& slot : made_paths) {
+    const char* expected = nullptr;
+    if (slot.compare_exchange_strong(expected, path_.get())) return;
+  }
+}
+
+MadePath::~MadePath() {
+  for (std::atomic<const char*>& slot : made_paths) {
+    const char* expected = path_.get();
+    if (slot.compare_exchange_strong(expected, nullptr)) return;
+  }
+}
+
+void RemoveMadePaths() {
+  for (const std::atomic<const char*>& slot : made_paths) {
+    if (const char* path = slot.load()) unlink(path);
+  }
+  for (std::size_t i = made_paths.size(); i-- > 0;) {  // the innermost first
+    if (const char* path = made_paths[i].load()) rmdir(path);
+  }
+}
 
 PendingFile::PendingFile(std::string target)
     : target_(std::move(target)),
       path_(fmt::format("{}.{}.part", target_, getpid())),
-      descriptor_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {}
+      descriptor_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)),
+      made_(path_) {}
 
 PendingFile::~PendingFile() {
   if (descriptor_ < 0) return;
@@ -56,10 +102,13 @@ Result<OutputFolder> OutputFolder::Open(const std::string& path) {
                  "name a folder that you may write in with --out");
   };
   std::error_code failure;
-  const bool made = std::filesystem::create_directories(path, failure);
-  if (failure) return refuse(failure.message());
   OutputFolder folder(path);
-  *folder.made_ = made;
+  folder.made_ = MissingFolders(path);
+  std::filesystem::create_directories(path, failure);
+  if (failure) return refuse(failure.message());
+  for (const std::string& made : folder.made_) {
+    folder.made_paths_.push_back(std::make_unique<MadePath>(made));
+  }
   const PendingFile probe(folder.PathOf("result.json"));
   if (!probe.is_open()) return refuse(LastError());
   return folder;
@@ -70,10 +119,8 @@ std::string OutputFolder::PathOf(const std::string& name) const {
 }
 
 OutputFolder::~OutputFolder() {
-  if (!made_ || !*made_) return;
   pending_.clear();
-  std::error_code not_empty;
-  std::filesystem::remove(path_, not_empty);
+  for (auto made = made_.rbegin(); made != made_.rend(); ++made) rmdir(made->c_str());
 }
 
 Result<void> OutputFolder::Write(const std::string& name, std::string_view text) {

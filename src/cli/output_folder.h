@@ -10,6 +10,21 @@
 
 namespace trunkline {
 
+// A file or folder that is removed should the process end by a signal before this is destroyed.
+class MadePath {
+ public:
+  explicit MadePath(const std::string& path);
+  ~MadePath();
+  MadePath(const MadePath&) = delete;
+  MadePath& operator=(const MadePath&) = delete;
+
+ private:
+  std::unique_ptr<char[]> path_;  // its characters stay where they are
+};
+// Removes all of those, but for folders with something else in them. A signal's handler may call
+// it, if it then ends the process.
+void RemoveMadePaths();
+
 // A file that is written beside its name and gets it when it is whole. A process that dies leaves
 // what it has written so far there.
 class PendingFile {
@@ -29,6 +44,7 @@ class PendingFile {
   std::string target_;
   std::string path_;
   int descriptor_;
+  MadePath made_;
 };
 
 // TL1903, with the reason in errno.
@@ -40,7 +56,7 @@ class OutputFolder {
  public:
   // Makes the folder if need be and proves that files can be written in it. TL1902.
   [[nodiscard]] static Result<OutputFolder> Open(const std::string& path);
-  // Removes the folder if this made it and nothing is in it.
+  // Removes the folders that this made, where nothing is in them.
   ~OutputFolder();
   OutputFolder(OutputFolder&&) = default;
   OutputFolder& operator=(OutputFolder&&) = delete;
@@ -54,7 +70,8 @@ class OutputFolder {
  private:
   explicit OutputFolder(std::string path) : path_(std::move(path)) {}
   std::string path_;
-  std::unique_ptr<bool> made_ = std::make_unique<bool>(false);  // empty once moved from
+  std::vector<std::string> made_;  // folders, the outermost first; empty once moved from
+  std::vector<std::unique_ptr<MadePath>> made_paths_;
   std::vector<std::unique_ptr<PendingFile>> pending_;
 };
 

@@ -342,6 +342,8 @@ Result<Scenario> ParseScenario(std::string_view text, const std::string& file,
         document->Override(assignment.text, assignment.label, {assignment.written, -before_value});
       }
     }
+    // Without what could not be set, what is missing would be no news.
+    if (document->error_count() > 0) return std::unexpected(document->TakeDiagnostics());
   }
   return Reader(std::move(*document), file).Read();
 }

@@ -335,5 +335,32 @@ TEST(BadInput, ControlCharactersOfAFileNeverReachTheTerminal) {
   EXPECT_EQ(RunTrunkline({"run", path}).err.find('\033'), std::string::npos);
 }
 
+int Errors(const Outcome& outcome) {
+  int errors = 0;
+  for (std::size_t at = 0; (at = outcome.err.find(": error: ", at)) != std::string::npos; ++at) {
+    ++errors;
+  }
+  return errors;
+}
+
+// Plain hosts are as many as ranks, and no more than a cluster may have.
+TEST(BadInput, ANumberOfRanksIsRefusedOnce) {
+  for (const char* ranks : {"0", "-1", "1e30", "1000001"}) {
+    const Outcome outcome = RunTrunkline({"collective", "allreduce", "-b", "1M", "--ranks", ranks});
+    EXPECT_TRUE(Refused(outcome, HasSubstr("--ranks:1:1: error: ")));
+    EXPECT_EQ(Errors(outcome), 1) << outcome.err;
+  }
+  EXPECT_TRUE(Refused(RunTrunkline({"collective", "allreduce", "-b", "1M", "--ranks", "8", "--set",
+                                    "cluster.nodes=4"}),
+                      HasSubstr("8 ranks on 4 endpoints [TL1206]")));
+}
+
+TEST(BadInput, OfAnUnfinishedAssignmentNothingElseIsSaid) {
+  const Outcome outcome =
+      RunTrunkline({"collective", "allreduce", "-b", "1M", "--set", "cluster.fabric={kind: torus"});
+  EXPECT_TRUE(Refused(outcome, HasSubstr("--set 1:1:16: error: cannot be read")));
+  EXPECT_EQ(Errors(outcome), 1) << outcome.err;
+}
+
 }  // namespace
 }  // namespace trunkline

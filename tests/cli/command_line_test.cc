@@ -286,14 +286,30 @@ TEST(Run, SaysThatMemoryRanOutAndWhatTakesLess) {
 
 // What comes before the engine asks nobody whether to stop.
 TEST(Run, EndsSoonAfterCtrlCWhateverItIsDoing) {
-  const std::string folder = FreshPath("out");
+  const std::string folder = FreshPath("out") + "/of/a/run";
   const auto start = std::chrono::steady_clock::now();
   const Outcome outcome = RunTrunkline(
       {"collective", "alltoall", "--ranks", "16384", "-b", "1G", "--out", folder}, folder);
   EXPECT_EQ(outcome.status, 130) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("interrupted"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
-  EXPECT_TRUE(!std::filesystem::exists(folder) || std::filesystem::is_empty(folder));
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(folder).parent_path().parent_path()));
+}
+
+// A second signal, as a second without an answer, leaves no time to tidy up.
+TEST(Run, LeavesNoFolderWhenASecondSignalEndsIt) {
+  const std::string folder = FreshPath("out");
+  const std::string script = "cd " TRUNKLINE_SOURCE_DIR " && " TRUNKLINE_BINARY
+                             " collective alltoall --ranks 16384 -b 1G -q --out " +
+                             folder +
+                             "/of/a/run > /dev/null 2> /dev/null & p=$!\n"
+                             "while [ ! -d " +
+                             folder +
+                             "/of/a/run ] && kill -0 $p; do :; done\n"
+                             "while kill -TERM $p 2> /dev/null; do :; done\n"
+                             "wait $p";
+  EXPECT_EQ(WEXITSTATUS(std::system(script.c_str())), 130);
+  EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
 }  // namespace
