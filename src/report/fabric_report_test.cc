@@ -78,8 +78,8 @@ TEST(FabricReport, AnEndAloneHasNoCutToShow) {
   EXPECT_THAT(text, HasSubstr("No link joins the halves.\n"));
 }
 
-// 5 x 16 / 4 of a full tree; 5 x 12 / 4 where two of its leaves, and no other switch, are left out;
-// nothing to say of other networks.
+// 5 x 16 / 4 of a full tree; 5 x 12 / 4 without one of its four pods, which has 4 of the 20
+// switches; nothing to say of other networks.
 TEST(FabricReport, CountsByFiveMOverNOnlyWhereThereAreThreeTiers) {
   const auto text = [](const std::string& spec) {
     const BuiltFabric built = Build(spec);
@@ -89,7 +89,7 @@ TEST(FabricReport, CountsByFiveMOverNOnlyWhereThereAreThreeTiers) {
       text("fat-tree:k=4"),
       HasSubstr("5 x 16 / 4 = 20 switches, as there are: three full tiers, one NIC a server"));
   const std::string partial = text("fat-tree:k=4,nodes=12");
-  EXPECT_THAT(partial, HasSubstr("5 x 12 / 4 = 15 switches, where"));
+  EXPECT_THAT(partial, HasSubstr("5 x 12 / 4 = 15 switches, where 16 stand"));
   EXPECT_THAT(partial, HasSubstr("it counts a full tree of three tiers with one NIC a server"));
   for (const char* spec : {"clos:nodes=16,radix=8", "single-switch:nodes=4", "torus:sizes=[4,4]",
                            "dragonfly-plus:h=2", "rail-optimized:node=dgx-h100,nodes=64"}) {

@@ -167,7 +167,7 @@ Result<void> CheckTiersNamed(const FabricParameters& parameters, const ClosReque
         fmt::format("write at most {}, or ask for more tiers with `tiers`", most));
   };
   auto radix = check("radix", request.radix.size(), tiers);
-  // Nothing leads up from the highest tier; a lone leaf is sized for uplinks it might get.
+  // Nothing leads up from the highest tier; a lone leaf may be told what uplinks it would have.
   const std::size_t below = std::max<std::size_t>(tiers - 1, 1);
   auto ratios = check("oversubscription", request.oversubscription.size(), below);
   auto breakout = check("breakout", request.breakout.size(), tiers);
