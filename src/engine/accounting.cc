@@ -18,7 +18,9 @@ struct Interval {
 class IntervalUnion {
  public:
   explicit IntervalUnion(std::vector<Interval> intervals) {
-    std::ranges::sort(intervals, {}, &Interval::start);
+    if (!std::ranges::is_sorted(intervals, {}, &Interval::start)) {
+      std::ranges::sort(intervals, {}, &Interval::start);
+    }
     for (const Interval& interval : intervals) {
       if (pieces_.empty() || interval.start > pieces_.back().end) {
         before_.push_back(length());
@@ -137,7 +139,10 @@ RankSummary AccountRank(RankId rank, const Program& program, std::span<const Tas
     if (program.tasks[i].kind == TaskKind::kCompute) compute_tasks.push_back(i);
     if (times[i].end > times[last].end) last = i;
   }
-  std::ranges::sort(compute_tasks, {}, [&](std::uint32_t i) { return times[i].start; });
+  const auto start = [&](std::uint32_t i) { return times[i].start; };
+  if (!std::ranges::is_sorted(compute_tasks, {}, start)) {
+    std::ranges::sort(compute_tasks, {}, start);
+  }
 
   IdleTime idle(program, times);
   Time covered;

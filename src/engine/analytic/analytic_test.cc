@@ -92,6 +92,54 @@ TEST(Analytic, SplitsThePipelineWaitIntoBubbleAndExposedTransfer) {
   EXPECT_EQ(timeline.ranks[0].other, Us(52));
 }
 
+// Each of two ranks receives from the other, first in its program, before what it does at once.
+TEST(Analytic, RunsWhatDoesNotWaitBehindATaskThatDoes) {
+  TableGraph graph;
+  using Step = TableGraph::Step;
+  const auto program = graph.AddProgram({
+      Step{.kind = TaskKind::kReceive, .stream = 3, .role = 1},
+      Step{.kind = TaskKind::kCompute, .duration = Us(30)},
+      Step{.kind = TaskKind::kSend, .stream = 2, .bytes = Bytes(kMega), .dependencies = {1}},
+      Step{.kind = TaskKind::kCompute, .duration = Us(50), .dependencies = {0}},
+  });
+  const RankId a = graph.AddRank(program);
+  const RankId b = graph.AddRank(program);
+  graph.Connect(a, 0, b, 1);
+  graph.Connect(b, 0, a, 1);
+  // 1 MB at 10 GB/s is 100 us; two cables of 1 us.
+  const Timeline timeline = Simulate(Crossbar(2, Rate::GigabytesPerSecond(10), Us(1)), graph);
+  EXPECT_EQ(timeline.status, RunStatus::kFinished);
+  EXPECT_EQ(timeline.end, Us(30 + 102 + 50));
+}
+
+TEST(Analytic, SendsToAPeerInTheOrderOfTheProgramWhateverTheStreams) {
+  TableGraph graph;
+  using Step = TableGraph::Step;
+  const auto first = graph.AddProgram({
+      Step{.kind = TaskKind::kReceive, .stream = 3, .role = 2},
+      Step{.kind = TaskKind::kCompute, .duration = Us(100)},
+      Step{.kind = TaskKind::kSend, .stream = 2, .bytes = Bytes(kMega), .dependencies = {0, 1}},
+      Step{.kind = TaskKind::kSend, .stream = 1, .bytes = Bytes(kMega)},
+  });
+  const auto second = graph.AddProgram({
+      Step{.kind = TaskKind::kCompute, .duration = Us(500)},
+      Step{.kind = TaskKind::kSend,
+           .stream = 2,
+           .role = 3,
+           .bytes = Bytes(kMega),
+           .dependencies = {0}},
+      Step{.kind = TaskKind::kReceive, .stream = 3, .role = 1},
+      Step{.kind = TaskKind::kReceive, .stream = 3, .role = 1},
+  });
+  const RankId a = graph.AddRank(first);
+  const RankId b = graph.AddRank(second);
+  graph.Connect(a, 0, b, 1);
+  graph.Connect(b, 3, a, 2);
+  const Timeline timeline = Simulate(Crossbar(2, Rate::GigabytesPerSecond(10), Us(1)), graph);
+  EXPECT_EQ(timeline.status, RunStatus::kFinished);
+  EXPECT_EQ(timeline.end, Us(500 + 102 + 100 + 102));
+}
+
 TEST(Analytic, StartsACollectiveWhenTheLastMemberComes) {
   TableGraph graph;
   graph.AddCollective(Choice(Primitive::kAllReduce, 2 * kMega));

@@ -43,15 +43,20 @@ class Closure {
 
   [[nodiscard]] bool IsIn(RankId rank) const { return is_in_[Index(rank)] != 0; }
 
-  using Roles = std::set<std::pair<bool, std::uint32_t>>;  // (is a communicator, role)
+  // (is a communicator, role), ascending; few.
+  using Roles = std::vector<std::pair<bool, std::uint32_t>>;
 
   const Roles& RolesOf(std::uint32_t program) {
     const auto [known, added] = roles_.try_emplace(program);
     if (!added) return known->second;
     for (const Task& task : graph_.program(program).tasks) {
       if (task.kind == TaskKind::kCompute) continue;
-      known->second.insert({task.kind == TaskKind::kCollective, task.role});
+      const std::pair role(task.kind == TaskKind::kCollective, task.role);
+      if (std::ranges::find(known->second, role) == known->second.end()) {
+        known->second.push_back(role);
+      }
     }
+    std::ranges::sort(known->second);
     return known->second;
   }
 

@@ -3,16 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace trunkline {
 namespace {
-
-// `time` + `delay`, unless that is past the horizon of simulated time.
-Result<Time> Later(Time time, Time delay) {
-  if (delay < Time::Horizon() - time) return time + delay;
-  return Error("TL1602", "simulated time passes 100 days",
-               "look for a rate or a size that is off by orders of magnitude");
-}
 
 // The element at an index up to which the table grows.
 template <typename T>
@@ -23,13 +18,28 @@ T& At(std::vector<T>& table, std::uint32_t index) {
 
 }  // namespace
 
-StepRun::Shape::Shape(const Program& program) : order(program), ordinal(program.tasks.size(), 0) {
-  for (std::uint32_t i = 0; i < program.tasks.size(); ++i) {
-    const std::uint8_t stream = program.tasks[i].stream;
-    if (stream >= streams.size()) streams.resize(stream + 1U);
-    streams[stream].push_back(i);
-    const std::uint32_t before = order.role_predecessor[i];
-    if (before != TaskOrder::kNone) ordinal[i] = ordinal[before] + 1;
+StepRun::Shape::Shape(const Program& program) {
+  struct Last {
+    std::uint32_t task = 0;
+    std::uint32_t before = 0;  // how many came before the next
+  };
+  std::array<std::vector<Last>, 4> last_of_role;  // by TaskKind
+  const auto count = static_cast<std::uint32_t>(program.tasks.size());
+  ordinal.resize(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Task& task = program.tasks[i];
+    if (task.stream >= streams.size()) streams.resize(task.stream + 1U);
+    streams[task.stream].push_back(i);
+    if (task.kind == TaskKind::kCompute) continue;
+    Last& last = At(last_of_role[static_cast<std::size_t>(task.kind)], task.role);
+    ordinal[i] = last.before++;
+    if (ordinal[i] == 0) {
+      firsts.push_back(i);
+    } else if (program.tasks[last.task].stream != task.stream) {
+      elsewhere.resize(count, kNone);
+      elsewhere[i] = last.task;
+    }
+    last.task = i;
   }
 }
 
@@ -52,8 +62,7 @@ StepRun::StepRun(const EngineInput& input, const EngineOptions& options, StepCos
     ranks_.push_back(std::move(rank));
     State state;
     state.shape = shape->second;
-    state.cursor.resize(shapes_[state.shape].streams.size());
-    state.entered.resize(state.cursor.size());
+    state.streams.resize(shapes_[state.shape].streams.size());
     states_.push_back(std::move(state));
   }
 }
@@ -68,7 +77,7 @@ Result<RunStatus> StepRun::Run() {
     const std::uint32_t rank = queue_.front();
     queue_.pop_front();
     states_[rank].queued = false;
-    if (auto ran = RunRank(rank); !ran) return std::unexpected(ran.error());
+    if (RunRank(rank) == Progress::kFailed) return std::unexpected(std::move(failure_));
   }
   return Blocked().empty() ? RunStatus::kFinished : RunStatus::kUnfinished;
 }
@@ -76,14 +85,12 @@ Result<RunStatus> StepRun::Run() {
 // Finds the partners of every role that a representative uses.
 Result<void> StepRun::Prepare() {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    const Shape& shape = shapes_[states_[rank].shape];
-    const std::vector<Task>& tasks = ranks_[rank].program->tasks;
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      if (shape.ordinal[i] > 0) continue;  // the role is known
+    for (const std::uint32_t first : shapes_[states_[rank].shape].firsts) {
+      const Task& task = ranks_[rank].program->tasks[first];
       Result<void> done;
-      if (tasks[i].kind == TaskKind::kSend) done = OpenChannel(rank, tasks[i].role);
-      if (tasks[i].kind == TaskKind::kReceive) AwaitChannel(rank, tasks[i].role);
-      if (tasks[i].kind == TaskKind::kCollective) done = JoinGroup(rank, tasks[i].role);
+      if (task.kind == TaskKind::kSend) done = OpenChannel(rank, task.role);
+      if (task.kind == TaskKind::kReceive) AwaitChannel(rank, task.role);
+      if (task.kind == TaskKind::kCollective) done = JoinGroup(rank, task.role);
       if (!done) return done;
     }
   }
@@ -121,6 +128,7 @@ Result<void> StepRun::JoinGroup(std::uint32_t rank, std::uint32_t role) {
   At(ranks_[rank].groups, role) = *group;
   std::vector<std::uint32_t>& present = At(meetings_, *group).ranks;
   if (std::ranges::find(present, rank) == present.end()) present.push_back(rank);
+  At(collective_time_, *group).resize(input_.graph.collectives().size(), kUnknown);
   return {};
 }
 
@@ -129,118 +137,164 @@ void StepRun::Wake(std::uint32_t rank) {
   queue_.push_back(rank);
 }
 
-// Runs every stream as far as it can, until none can go on.
-Result<void> StepRun::RunRank(std::uint32_t rank) {
-  const Shape& shape = shapes_[states_[rank].shape];
-  State& state = states_[rank];
+// Runs what can be run of a rank. Its program lists what a task follows before the task, so what
+// needs no other rank is run in one pass; where that comes to a task that waits for another rank,
+// every stream goes on as far as it can.
+StepRun::Progress StepRun::RunRank(std::uint32_t rank) {
+  const Progress progress = RunInOrder(rank);
+  if (progress != Progress::kBlocked) return progress;
   for (bool moved = true; moved;) {
     moved = false;
-    for (std::size_t stream = 0; stream < shape.streams.size(); ++stream) {
-      while (state.cursor[stream] < shape.streams[stream].size()) {
-        const std::uint32_t task = shape.streams[stream][state.cursor[stream]];
-        const auto progress = RunTask(rank, task, static_cast<std::uint8_t>(stream));
-        if (!progress) return std::unexpected(progress.error());
-        if (*progress == Progress::kBlocked) break;
-        ++state.cursor[stream];
-        state.entered[stream] = false;
-        ++tasks_run_;
-        moved = true;
-      }
+    for (std::size_t stream = 0; stream < states_[rank].streams.size(); ++stream) {
+      const Progress went = RunStream(rank, static_cast<std::uint8_t>(stream), moved);
+      if (went == Progress::kFailed) return went;
     }
   }
-  return {};
+  return Progress::kBlocked;
 }
 
+StepRun::Progress StepRun::RunInOrder(std::uint32_t rank) {
+  State& state = states_[rank];
+  const std::vector<TaskTimes>& times = ranks_[rank].times;
+  for (; state.next < times.size(); ++state.next) {
+    if (times[state.next].end != kUnknown) continue;  // its stream has gone ahead
+    const Progress progress = RunTask(rank, state.next);
+    if (progress != Progress::kDone) return progress;
+  }
+  return Progress::kDone;
+}
+
+StepRun::Progress StepRun::RunStream(std::uint32_t rank, std::uint8_t stream, bool& moved) {
+  const std::vector<std::uint32_t>& tasks = shapes_[states_[rank].shape].streams[stream];
+  for (const Stream& at = states_[rank].streams[stream]; at.cursor < tasks.size();) {
+    const Progress progress = RunTask(rank, tasks[at.cursor]);
+    if (progress != Progress::kDone) return progress;
+    moved = true;
+  }
+  return Progress::kDone;
+}
+
+// REQUIRES: it is the next task of its stream.
 Time StepRun::ReadyTime(std::uint32_t rank, std::uint32_t task) const {
   const Rank& self = ranks_[rank];
-  const TaskOrder& order = shapes_[states_[rank].shape].order;
-  Time ready;
-  const auto after = [&](std::uint32_t other) { ready = std::max(ready, self.times[other].end); };
-  for (const std::uint32_t before :
-       {order.stream_predecessor[task], order.role_predecessor[task]}) {
-    if (before != TaskOrder::kNone) after(before);
+  const State& state = states_[rank];
+  const Shape& shape = shapes_[state.shape];
+  const Task& what = self.program->tasks[task];
+  Time ready = state.streams[what.stream].end;
+  if (!shape.elsewhere.empty() && shape.elsewhere[task] != kNone) {
+    ready = std::max(ready, self.times[shape.elsewhere[task]].end);
   }
-  for (const std::uint32_t dependency : self.program->dependencies_of(self.program->tasks[task])) {
-    after(dependency);
+  for (const std::uint32_t dependency : self.program->dependencies_of(what)) {
+    ready = std::max(ready, self.times[dependency].end);
   }
   return ready;
 }
 
-Result<StepRun::Progress> StepRun::RunTask(std::uint32_t rank, std::uint32_t task,
-                                           std::uint8_t stream) {
-  const Time ready = ReadyTime(rank, task);
-  if (ready == kUnknown) return Progress::kBlocked;
-  const Task& what = ranks_[rank].program->tasks[task];
-  switch (what.kind) {
-    case TaskKind::kCompute: {
-      const auto end = Later(ready, what.duration);
-      if (!end) return std::unexpected(end.error());
-      ranks_[rank].times[task] = {.start = ready, .sent = ready, .end = *end};
-      return Progress::kDone;
-    }
+StepRun::Progress StepRun::RunTask(std::uint32_t rank, std::uint32_t task) {
+  const Turn turn{rank, task, ranks_[rank].program->tasks[task], ReadyTime(rank, task)};
+  if (turn.ready == kUnknown) return Progress::kBlocked;
+  TaskTimes& times = ranks_[rank].times[task];
+  Progress progress = Progress::kDone;
+  switch (turn.what.kind) {
+    case TaskKind::kCompute:
+      times = {
+          .start = turn.ready, .sent = turn.ready, .end = Later(turn.ready, turn.what.duration)};
+      if (times.end == kUnknown) return Progress::kFailed;
+      break;
     case TaskKind::kSend:
-      return Send(rank, task, ready);
+      progress = Send(turn);
+      break;
     case TaskKind::kReceive:
-      return Receive(rank, task, ready);
+      progress = Receive(turn);
+      break;
     case TaskKind::kCollective:
-      return Meet(rank, task, ready, stream);
+      progress = Meet(turn);
+      break;
   }
-  TL_CHECK(false, "unknown task kind", static_cast<int>(what.kind));
-  return Progress::kBlocked;
+  if (progress != Progress::kDone) return progress;
+  Stream& stream = states_[rank].streams[turn.what.stream];
+  ++stream.cursor;
+  stream.end = times.end;
+  stream.entered = false;
+  ++tasks_run_;
+  return progress;
 }
 
-Result<StepRun::Progress> StepRun::Send(std::uint32_t rank, std::uint32_t task, Time ready) {
-  const Task& what = ranks_[rank].program->tasks[task];
-  Channel& channel = channels_[states_[rank].sends[what.role]];
-  const auto end = Later(ready, channel.cost.Busy(what.bytes));
-  if (!end) return std::unexpected(end.error());
-  const auto arrival = Later(*end, channel.cost.latency);
-  if (!arrival) return std::unexpected(arrival.error());
-  ranks_[rank].times[task] = {.start = ready, .sent = ready, .end = *end};
-  channel.messages.push_back({.sent = ready, .arrival = *arrival});
+Time StepRun::Later(Time time, Time delay) {
+  if (delay < Time::Horizon() - time) return time + delay;
+  failure_ = Error("TL1602", "simulated time passes 100 days",
+                   "look for a rate or a size that is off by orders of magnitude")
+                 .error();
+  return kUnknown;
+}
+
+StepRun::Progress StepRun::Send(const Turn& turn) {
+  Channel& channel = channels_[states_[turn.rank].sends[turn.what.role]];
+  const Time end = Later(turn.ready, channel.cost.Busy(turn.what.bytes));
+  if (end == kUnknown) return Progress::kFailed;
+  const Time arrival = Later(end, channel.cost.latency);
+  if (arrival == kUnknown) return Progress::kFailed;
+  ranks_[turn.rank].times[turn.task] = {.start = turn.ready, .sent = turn.ready, .end = end};
+  channel.messages.push_back({.sent = turn.ready, .arrival = arrival});
   Wake(channel.receiver);
   return Progress::kDone;
 }
 
-StepRun::Progress StepRun::Receive(std::uint32_t rank, std::uint32_t task, Time ready) {
-  const State& state = states_[rank];
-  const std::uint32_t ordinal = shapes_[state.shape].ordinal[task];
-  const Channel& channel = channels_[state.receives[ranks_[rank].program->tasks[task].role]];
+StepRun::Progress StepRun::Receive(const Turn& turn) {
+  const State& state = states_[turn.rank];
+  const std::uint32_t ordinal = shapes_[state.shape].ordinal[turn.task];
+  const Channel& channel = channels_[state.receives[turn.what.role]];
   if (ordinal >= channel.messages.size()) return Progress::kBlocked;
   const Message& message = channel.messages[ordinal];
-  ranks_[rank].times[task] = {
-      .start = ready, .sent = message.sent, .end = std::max(ready, message.arrival)};
+  ranks_[turn.rank].times[turn.task] = {
+      .start = turn.ready, .sent = message.sent, .end = std::max(turn.ready, message.arrival)};
   return Progress::kDone;
 }
 
-Result<StepRun::Progress> StepRun::Meet(std::uint32_t rank, std::uint32_t task, Time ready,
-                                        std::uint8_t stream) {
-  const Task& what = ranks_[rank].program->tasks[task];
-  const std::uint32_t group = ranks_[rank].groups[what.role];
+Time StepRun::TimeOf(std::uint32_t group, std::uint32_t collective) {
+  Time& known = collective_time_[group][collective];
+  if (known != kUnknown) return known;
+  const auto time = costs_.Collective(group, collective);
+  if (time) return known = *time;
+  failure_ = time.error();
+  return kUnknown;
+}
+
+// Nobody else represents the other members.
+StepRun::Progress StepRun::MeetAlone(const Turn& turn, std::uint32_t group) {
+  const Time time = TimeOf(group, turn.what.collective);
+  if (time == kUnknown) return Progress::kFailed;
+  const Time end = Later(turn.ready, time);
+  if (end == kUnknown) return Progress::kFailed;
+  ranks_[turn.rank].times[turn.task] = {.start = turn.ready, .sent = turn.ready, .end = end};
+  return Progress::kDone;
+}
+
+StepRun::Progress StepRun::Meet(const Turn& turn) {
+  const std::uint32_t group = ranks_[turn.rank].groups[turn.what.role];
   Meetings& meetings = meetings_[group];
-  const std::uint32_t ordinal = shapes_[states_[rank].shape].ordinal[task];
-  if (ordinal >= meetings.executions.size()) meetings.executions.resize(ordinal + 1);
-  Meeting& meeting = meetings.executions[ordinal];
-  if (!states_[rank].entered[stream]) {
-    states_[rank].entered[stream] = true;
-    ranks_[rank].times[task].start = ready;
-    ranks_[rank].times[task].sent = ready;
-    meeting.start = std::max(meeting.start, ready);
+  if (meetings.ranks.size() == 1) return MeetAlone(turn, group);
+  const std::uint32_t ordinal = shapes_[states_[turn.rank].shape].ordinal[turn.task];
+  Meeting& meeting = At(meetings.executions, ordinal);
+  TaskTimes& times = ranks_[turn.rank].times[turn.task];
+  bool& entered = states_[turn.rank].streams[turn.what.stream].entered;
+  if (!std::exchange(entered, true)) {
+    times.start = turn.ready;
+    times.sent = turn.ready;
+    meeting.start = std::max(meeting.start, turn.ready);
     if (++meeting.arrived == meetings.ranks.size()) {
-      const auto time = costs_.Collective(group, what.collective);
-      if (!time) return std::unexpected(time.error());
-      const auto end = Later(meeting.start, *time);
-      if (!end) return std::unexpected(end.error());
-      meeting.end = *end;
+      const Time time = TimeOf(group, turn.what.collective);
+      if (time == kUnknown) return Progress::kFailed;
+      meeting.end = Later(meeting.start, time);
+      if (meeting.end == kUnknown) return Progress::kFailed;
       for (const std::uint32_t other : meetings.ranks) {
-        if (other != rank) Wake(other);
+        if (other != turn.rank) Wake(other);
       }
     }
   }
   if (meeting.end == kUnknown) return Progress::kBlocked;
-  TaskTimes& times = ranks_[rank].times[task];
   times.end = meeting.end;
-  const CollectiveChoice& choice = input_.graph.collectives()[what.collective];
+  const CollectiveChoice& choice = input_.graph.collectives()[turn.what.collective];
   times.sent = SentOf(choice.spec.primitive, times, meeting.start);
   return Progress::kDone;
 }
@@ -250,7 +304,7 @@ std::vector<BlockedTask> StepRun::Blocked() const {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     const Shape& shape = shapes_[states_[rank].shape];
     for (std::size_t stream = 0; stream < shape.streams.size(); ++stream) {
-      const std::size_t cursor = states_[rank].cursor[stream];
+      const std::size_t cursor = states_[rank].streams[stream].cursor;
       if (cursor == shape.streams[stream].size()) continue;
       const std::uint32_t task = shape.streams[stream][cursor];
       blocked.push_back({.rank = ranks_[rank].id, .task = task, .waits_for = WaitsFor(rank, task)});
@@ -262,12 +316,11 @@ std::vector<BlockedTask> StepRun::Blocked() const {
 std::string StepRun::WaitsFor(std::uint32_t rank, std::uint32_t task) const {
   const Rank& self = ranks_[rank];
   const Task& what = self.program->tasks[task];
-  const TaskOrder& order = shapes_[states_[rank].shape].order;
   if (ReadyTime(rank, task) == kUnknown) {
     for (const std::uint32_t dependency : self.program->dependencies_of(what)) {
       if (self.times[dependency].end == kUnknown) return fmt::format("its task {}", dependency);
     }
-    return fmt::format("its task {}", order.role_predecessor[task]);
+    return fmt::format("its task {}", shapes_[states_[rank].shape].elsewhere[task]);
   }
   if (what.kind == TaskKind::kReceive) {
     return fmt::format("a message from rank {}", Index(input_.graph.peer(self.id, what.role)));

@@ -9,7 +9,6 @@
 
 #include "engine/accounting.h"
 #include "engine/analytic/costs.h"
-#include "engine/task_order.h"
 #include "trunkline/engine/engine.h"
 
 namespace trunkline {
@@ -30,6 +29,7 @@ class StepRun {
     std::vector<std::uint32_t> groups;  // by communicator role, of StepCosts
   };
   static constexpr Time kUnknown = Time::Max();
+  static constexpr std::uint32_t kNone = UINT32_MAX;
 
   // Runs until nothing more can happen. Fails where a cost cannot be found; says kInterrupted when
   // asked to stop.
@@ -44,9 +44,12 @@ class StepRun {
   // What all ranks of one program share.
   struct Shape {
     explicit Shape(const Program& program);
-    TaskOrder order;
     std::vector<std::vector<std::uint32_t>> streams;  // tasks in order
-    std::vector<std::uint32_t> ordinal;  // how many tasks of this kind and role come before
+    std::vector<std::uint32_t> ordinal;  // by task: how many of its kind and role come before
+    // By task: the one before it of its kind and role, where that is on another stream. Empty:
+    // none is.
+    std::vector<std::uint32_t> elsewhere;
+    std::vector<std::uint32_t> firsts;  // of every kind and role, but compute
   };
   struct Message {
     Time sent;
@@ -66,15 +69,27 @@ class StepRun {
     std::vector<std::uint32_t> ranks;  // representatives among the members
     std::vector<Meeting> executions;
   };
+  struct Stream {            // of a rank
+    std::size_t cursor = 0;  // its next task
+    Time end;                // when the task before that ended
+    bool entered = false;    // the next task has come to its meeting
+  };
   struct State {  // of a rank
     std::uint32_t shape = 0;
-    std::vector<std::size_t> cursor;      // by stream
-    std::vector<char> entered;            // by stream: its next task has come to its meeting
+    std::uint32_t next = 0;  // all tasks before it have ended
+    std::vector<Stream> streams;
     std::vector<std::uint32_t> sends;     // by peer role: index into channels_
     std::vector<std::uint32_t> receives;  // by peer role: index into channels_
     bool queued = false;
   };
-  enum class Progress : std::uint8_t { kBlocked, kDone };
+  enum class Progress : std::uint8_t { kBlocked, kDone, kFailed };
+  // A task and where it is to run.
+  struct Turn {
+    std::uint32_t rank = 0;
+    std::uint32_t task = 0;
+    const Task& what;
+    Time ready;
+  };
 
   [[nodiscard]] Result<void> Prepare();
   // The channel of (source, its peer role), made when it is first asked for.
@@ -83,14 +98,19 @@ class StepRun {
   void AwaitChannel(std::uint32_t rank, std::uint32_t role);
   [[nodiscard]] Result<void> JoinGroup(std::uint32_t rank, std::uint32_t role);
   void Wake(std::uint32_t rank);
-  [[nodiscard]] Result<void> RunRank(std::uint32_t rank);
-  [[nodiscard]] Result<Progress> RunTask(std::uint32_t rank, std::uint32_t task,
-                                         std::uint8_t stream);
+  [[nodiscard]] Progress RunRank(std::uint32_t rank);
+  [[nodiscard]] Progress RunInOrder(std::uint32_t rank);
+  [[nodiscard]] Progress RunStream(std::uint32_t rank, std::uint8_t stream, bool& moved);
+  [[nodiscard]] Progress RunTask(std::uint32_t rank, std::uint32_t task);
   [[nodiscard]] Time ReadyTime(std::uint32_t rank, std::uint32_t task) const;
-  [[nodiscard]] Result<Progress> Send(std::uint32_t rank, std::uint32_t task, Time ready);
-  [[nodiscard]] Progress Receive(std::uint32_t rank, std::uint32_t task, Time ready);
-  [[nodiscard]] Result<Progress> Meet(std::uint32_t rank, std::uint32_t task, Time ready,
-                                      std::uint8_t stream);
+  [[nodiscard]] Progress Send(const Turn& turn);
+  [[nodiscard]] Progress Receive(const Turn& turn);
+  [[nodiscard]] Progress Meet(const Turn& turn);
+  [[nodiscard]] Progress MeetAlone(const Turn& turn, std::uint32_t group);
+  // What the collective takes in that group, or kUnknown: it failed.
+  [[nodiscard]] Time TimeOf(std::uint32_t group, std::uint32_t collective);
+  // `time` + `delay`, or kUnknown: that is past the horizon of simulated time, and the run fails.
+  [[nodiscard]] Time Later(Time time, Time delay);
   [[nodiscard]] std::string WaitsFor(std::uint32_t rank, std::uint32_t task) const;
 
   const EngineInput input_;
@@ -102,9 +122,11 @@ class StepRun {
   std::map<RankId, std::uint32_t> index_of_;
   std::map<std::pair<RankId, std::uint32_t>, std::uint32_t> channel_of_;
   std::vector<Channel> channels_;
-  std::vector<Meetings> meetings_;  // by group
+  std::vector<Meetings> meetings_;                  // by group
+  std::vector<std::vector<Time>> collective_time_;  // by group, by collective
   std::deque<std::uint32_t> queue_;
   std::uint64_t tasks_run_ = 0;
+  Diagnostics failure_;  // of what is kFailed
 };
 
 }  // namespace trunkline
