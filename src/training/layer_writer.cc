@@ -36,15 +36,18 @@ LayerWriter::LayerWriter(const StepContext& context, ProgramWriter& writer)
   loss_sum_ = find(Primitive::kAllReduce, tokens * kFp32, kFp32);
 }
 
-std::uint32_t LayerWriter::GatherSequence(const ProgramWriter::Mark& from) {
-  return writer_.CollectiveFrom(from, Stream::kTensor, Label::kTensorAllGather, GroupRole::kTensor,
-                                all_gather_);
+std::uint32_t LayerWriter::GatherSequence() {
+  return writer_.Collective(Stream::kTensor, Label::kTensorAllGather, GroupRole::kTensor,
+                            all_gather_);
+}
+
+std::uint32_t LayerWriter::SumPartial() {
+  return writer_.Collective(Stream::kTensor, partial_sum_label(), GroupRole::kTensor, partial_sum_);
 }
 
 std::uint32_t LayerWriter::SumPartial(const ProgramWriter::Mark& from) {
-  return writer_.CollectiveFrom(from, Stream::kTensor,
-                                sequence_ ? Label::kTensorReduceScatter : Label::kTensorAllReduce,
-                                GroupRole::kTensor, partial_sum_);
+  return writer_.CollectiveFrom(from, Stream::kTensor, partial_sum_label(), GroupRole::kTensor,
+                                partial_sum_);
 }
 
 void LayerWriter::GatherBoundary() {
@@ -98,7 +101,7 @@ void LayerWriter::ForwardBlock(const Block& block, bool recompute) {
     return;
   }
   Compute(recompute ? Label::kRecomputeNorm : Label::kForwardNorm, Piece::kNormForward);
-  const ProgramWriter::Mark before = writer_.mark();
+  const ProgramWriter::Mark before = pipelined_ ? writer_.mark() : ProgramWriter::Mark();
   const std::uint32_t gathered = GatherSequence();
   if (!pipelined_) writer_.Wait(gathered);
   Compute(label, block.forward);

@@ -54,11 +54,13 @@ class LayerWriter {
   }
 
   // Collectives over the tensor-parallel group on the hidden states of a micro-batch.
-  std::uint32_t GatherSequence(const ProgramWriter::Mark& from);  // AllGather
-  std::uint32_t GatherSequence() { return GatherSequence(writer_.mark()); }
+  std::uint32_t GatherSequence();  // AllGather
   // The sum of partial results: ReduceScatter with sequence parallelism, else AllReduce.
+  std::uint32_t SumPartial();
   std::uint32_t SumPartial(const ProgramWriter::Mark& from);
-  std::uint32_t SumPartial() { return SumPartial(writer_.mark()); }
+  [[nodiscard]] Label partial_sum_label() const {
+    return sequence_ ? Label::kTensorReduceScatter : Label::kTensorAllReduce;
+  }
 
   const StepContext& context_;
   const StepKernels& costs_;

@@ -70,14 +70,14 @@ std::uint32_t CollectiveTable::Find(GroupRole role, Primitive primitive, std::in
   return static_cast<std::uint32_t>(choices_.size() - 1);
 }
 
-ProgramWriter::TaskIndex ProgramWriter::Append(Task task, TaskIndex compute,
+ProgramWriter::TaskIndex ProgramWriter::Append(const Task& given, TaskIndex compute,
                                                std::span<const TaskIndex> waits) {
+  Task& task = program_.tasks.emplace_back(given);
   task.first_dependency = static_cast<std::uint32_t>(program_.dependencies.size());
   if (compute != kNone) program_.dependencies.push_back(compute);
-  program_.dependencies.insert(program_.dependencies.end(), waits.begin(), waits.end());
+  for (const TaskIndex wait : waits) program_.dependencies.push_back(wait);
   task.dependency_count =
       static_cast<std::uint32_t>(program_.dependencies.size()) - task.first_dependency;
-  program_.tasks.push_back(task);
   return static_cast<TaskIndex>(program_.tasks.size() - 1);
 }
 
@@ -91,15 +91,22 @@ void ProgramWriter::Compute(Label label, Time duration) {
 
 ProgramWriter::TaskIndex ProgramWriter::CollectiveFrom(const Mark& mark, Stream stream, Label label,
                                                        GroupRole role, std::uint32_t collective) {
-  Task task = MakeTask(TaskKind::kCollective, stream, label);
-  task.role = static_cast<std::uint32_t>(role);
-  task.collective = collective;
-  return Append(task, mark.compute, mark.waits);
+  return AppendCollective(stream, label, role, collective, mark.compute, mark.waits);
 }
 
 ProgramWriter::TaskIndex ProgramWriter::Collective(Stream stream, Label label, GroupRole role,
                                                    std::uint32_t collective) {
-  return CollectiveFrom(mark(), stream, label, role, collective);
+  return AppendCollective(stream, label, role, collective, last_compute_, waits_);
+}
+
+ProgramWriter::TaskIndex ProgramWriter::AppendCollective(Stream stream, Label label, GroupRole role,
+                                                         std::uint32_t collective,
+                                                         TaskIndex compute,
+                                                         std::span<const TaskIndex> waits) {
+  Task task = MakeTask(TaskKind::kCollective, stream, label);
+  task.role = static_cast<std::uint32_t>(role);
+  task.collective = collective;
+  return Append(task, compute, waits);
 }
 
 ProgramWriter::TaskIndex ProgramWriter::Send(Label label, PeerRole role, Bytes bytes) {

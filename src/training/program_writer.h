@@ -100,8 +100,10 @@ class ProgramWriter {
   [[nodiscard]] Program Take() && { return std::move(program_); }
 
  private:
-  // Appends a task that depends on `compute`, unless kNone, and on `waits`.
-  TaskIndex Append(Task task, TaskIndex compute, std::span<const TaskIndex> waits);
+  // Each appends a task that depends on `compute`, unless kNone, and on `waits`.
+  TaskIndex Append(const Task& given, TaskIndex compute, std::span<const TaskIndex> waits);
+  TaskIndex AppendCollective(Stream stream, Label label, GroupRole role, std::uint32_t collective,
+                             TaskIndex compute, std::span<const TaskIndex> waits);
 
   Program program_;
   std::vector<TaskIndex> waits_;

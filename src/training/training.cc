@@ -20,11 +20,18 @@ class TrainingGraph : public TaskGraph {
  public:
   TrainingGraph(RankGrid grid, std::vector<Program> programs,
                 std::vector<CollectiveChoice> collectives)
-      : grid_(grid), programs_(std::move(programs)), collectives_(std::move(collectives)) {}
+      : grid_(grid), programs_(std::move(programs)), collectives_(std::move(collectives)) {
+    stage_of_rank_.reserve(grid_.ranks());
+    for (std::uint32_t r = 0; r < grid_.ranks(); ++r) {
+      stage_of_rank_.push_back(grid_.stage(RankId{r}));
+    }
+  }
 
   [[nodiscard]] std::uint32_t ranks() const override { return grid_.ranks(); }
   [[nodiscard]] std::uint32_t program_count() const override { return grid_.stages(); }
-  [[nodiscard]] std::uint32_t program_of(RankId rank) const override { return grid_.stage(rank); }
+  [[nodiscard]] std::uint32_t program_of(RankId rank) const override {
+    return stage_of_rank_[Index(rank)];
+  }
   [[nodiscard]] const Program& program(std::uint32_t index) const override {
     return programs_[index];
   }
@@ -54,6 +61,7 @@ class TrainingGraph : public TaskGraph {
 
  private:
   RankGrid grid_;
+  std::vector<std::uint32_t> stage_of_rank_;
   std::vector<Program> programs_;
   std::vector<CollectiveChoice> collectives_;
 };
