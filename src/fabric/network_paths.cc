@@ -69,11 +69,18 @@ struct NetworkPaths::Batch {
 };
 
 struct NetworkPaths::Tables {
-  explicit Tables(std::size_t count) : made(count), owned(count) {}
+  explicit Tables(std::size_t destinations)
+      : made((destinations + kTable - 1) / kTable),
+        single(destinations),
+        owned(made.size()),
+        singles(made.size()) {}
 
-  std::vector<std::atomic<const Table*>> made;  // null until it is
-  std::mutex making;                            // guards what follows
+  std::vector<std::atomic<const Table*>> made;        // null until it is
+  std::vector<std::atomic<const Distances*>> single;  // by destination; null where in none
+  std::mutex making;                                  // guards what follows
   std::vector<std::unique_ptr<const Table>> owned;
+  std::vector<std::vector<std::unique_ptr<const Distances>>> singles;  // by table
+  bool singly = false;                                                 // whether there may be any
   std::unique_ptr<Batch> batch;
 };
 
@@ -105,7 +112,30 @@ NetworkPaths::NetworkPaths(const Fabric& fabric, std::span<const std::uint64_t> 
   FindEnds();
   FindDestinations();
 
-  tables_ = std::make_unique<Tables>((destinations_.size() + kTable - 1) / kTable);
+  tables_ = std::make_unique<Tables>(destinations_.size());
+}
+
+void NetworkPaths::SearchFewSingly() { tables_->singly = heights_.empty(); }
+
+const NetworkPaths::Distances* NetworkPaths::SingleOf(std::uint32_t destination) const {
+  if (!tables_->singly) return nullptr;
+  const std::size_t table = destination / kTable;
+  if (tables_->made[table].load(std::memory_order_acquire) != nullptr) return nullptr;
+  std::atomic<const Distances*>& single = tables_->single[destination];
+  if (const Distances* known = single.load(std::memory_order_acquire)) return known;
+  const std::scoped_lock lock(tables_->making);
+  if (const Distances* known = single.load(std::memory_order_relaxed)) return known;
+  std::vector<std::unique_ptr<const Distances>>& singles = tables_->singles[table];
+  if (singles.size() == kFew) return nullptr;
+  singles.push_back(std::make_unique<const Distances>(DistancesTo(destination)));
+  single.store(singles.back().get(), std::memory_order_release);
+  return singles.back().get();
+}
+
+std::uint16_t NetworkPaths::DistanceFrom(std::uint32_t switch_index,
+                                         std::uint32_t destination) const {
+  if (const Distances* distances = SingleOf(destination)) return (*distances)[switch_index];
+  return RunOf(TableOf(destination), switch_index, destination).distance;
 }
 
 const NetworkPaths::Table& NetworkPaths::TableOf(std::uint32_t destination) const {
@@ -350,7 +380,7 @@ std::uint16_t NetworkPaths::DistanceAfter(LinkId link, const End& dst) const {
   if (to == dst.device) return 0;
   const std::uint32_t s = switch_of_device_[Index(to)];
   if (s == kNone) return kUnreachable;  // NICs and hosts do not forward
-  const std::uint16_t distance = RunOf(TableOf(dst.destination), s, dst.destination).distance;
+  const std::uint16_t distance = DistanceFrom(s, dst.destination);
   return distance == kUnreachable ? kUnreachable : static_cast<std::uint16_t>(distance + 1);
 }
 
@@ -376,8 +406,7 @@ bool NetworkPaths::IsAt(DeviceId at, DeviceId dst) const {
 
 bool NetworkPaths::Forwards(DeviceId at, DeviceId dst) const {
   const std::uint32_t destination = ends_[end_of_device_[Index(dst)]].destination;
-  const std::uint16_t distance =
-      RunOf(TableOf(destination), switch_of_device_[Index(at)], destination).distance;
+  const std::uint16_t distance = DistanceFrom(switch_of_device_[Index(at)], destination);
   return distance != 0 && distance != kUnreachable;
 }
 
@@ -416,12 +445,16 @@ NetworkPaths::Ports NetworkPaths::Next(DeviceId at, DeviceId dst,
   const End& to = ends_[end_of_device_[Index(dst)]];
   const std::uint32_t s = switch_of_device_[Index(at)];
   if (s != kNone) {
-    const Table& table = TableOf(to.destination);
-    const Run& run = RunOf(table, s, to.destination);
-    if (run.distance > 0) {
-      return {LinksOf(table, run.set), (run.set & kSeveral) == 0
-                                           ? fabric_->link(adjacency_[run.set]).trunk
-                                           : table.sets[run.set & ~kSeveral].trunk};
+    if (const Distances* distances = SingleOf(to.destination)) {
+      if ((*distances)[s] > 0) return NearerBy(*distances, s, scratch);
+    } else {
+      const Table& table = TableOf(to.destination);
+      const Run& run = RunOf(table, s, to.destination);
+      if (run.distance > 0) {
+        return {LinksOf(table, run.set), (run.set & kSeveral) == 0
+                                             ? fabric_->link(adjacency_[run.set]).trunk
+                                             : table.sets[run.set & ~kSeveral].trunk};
+      }
     }
   }
 

@@ -15,8 +15,9 @@
 namespace trunkline {
 
 // The minimal paths through the network, from anywhere to every NIC and host. They are searched for
-// 64 destinations at a time, when the first of these is asked for: traffic between a few ends of a
-// large fabric costs little. Safe for concurrent readers.
+// 64 destinations at a time, when the first of these is asked for, or where wished for the first
+// few one by one: traffic between a few ends of a large fabric costs little. Safe for concurrent
+// readers.
 class NetworkPaths {
  public:
   // Links out of one device, all on minimal paths to one destination.
@@ -32,6 +33,10 @@ class NetworkPaths {
   ~NetworkPaths();
   NetworkPaths(NetworkPaths&&) noexcept;
   NetworkPaths& operator=(NetworkPaths&&) noexcept;
+
+  // Searches for the first few of 64 destinations one by one, for users who ask for few; what Next
+  // says of these lies in its scratch. Without effect where there are heights.
+  void SearchFewSingly();
 
   // Whether `device` is a NIC or host with a network cable.
   [[nodiscard]] bool attached(DeviceId device) const {
@@ -76,7 +81,7 @@ class NetworkPaths {
   [[nodiscard]] bool IsAt(DeviceId at, DeviceId dst) const;
 
   // The choices that `at` (a switch, or the attached source) has towards the attached `dst`.
-  // `scratch` is used for rare cases, and must outlive the answer. REQUIRES: a path exists.
+  // They may lie in `scratch`. REQUIRES: a path exists.
   [[nodiscard]] Ports Next(DeviceId at, DeviceId dst, std::vector<LinkId>& scratch) const;
 
   // Calls visit(before, after) for every two links between switches that a path of those which Next
@@ -94,6 +99,7 @@ class NetworkPaths {
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static constexpr std::uint32_t kTable = 64;  // destinations of a table
+  static constexpr std::uint32_t kFew = 8;     // of them, searched one by one
 
   // A NIC or host. Ends cabled to the same switches share one destination class.
   struct End {
@@ -127,6 +133,8 @@ class NetworkPaths {
     std::vector<PortSet> sets;
     std::vector<LinkId> set_links;
   };
+  // By switch, links to the nearest switch of one destination.
+  using Distances = std::vector<std::uint16_t>;
   // The tables made so far, and what making them needs.
   struct Tables;
   // Breadth-first searches from 64 destinations at once, one bit each.
@@ -135,6 +143,14 @@ class NetworkPaths {
   void FindEnds();
   void FindDestinations();
   [[nodiscard]] const Table& TableOf(std::uint32_t destination) const;
+  // Null: what there is to know is in a table.
+  [[nodiscard]] const Distances* SingleOf(std::uint32_t destination) const;
+  [[nodiscard]] Distances DistancesTo(std::uint32_t destination) const;
+  // The links out of a switch that lead nearer.
+  [[nodiscard]] Ports NearerBy(const Distances& distances, std::uint32_t switch_index,
+                               std::vector<LinkId>& links) const;
+  [[nodiscard]] std::uint16_t DistanceFrom(std::uint32_t switch_index,
+                                           std::uint32_t destination) const;
   [[nodiscard]] std::unique_ptr<const Table> MakeTable(std::uint32_t first_destination,
                                                        Batch& batch) const;
   void SearchBatch(std::uint32_t first_destination, Batch& batch) const;

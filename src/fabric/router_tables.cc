@@ -45,7 +45,11 @@ Router::Tables::Tables(const Fabric& fabric, const RouterOptions& options)
       wire_weight_(static_cast<double>(options.wire_bytes) /
                    static_cast<double>(options.payload_bytes)),
       seed_(HashCombine(options.seed, kRoutingStream)) {
-  if (policy_.ports == PortRule::kTable) tables_.emplace(fabric_, network_);
+  if (policy_.ports == PortRule::kTable) {
+    tables_.emplace(fabric_, network_);  // asks for every destination
+  } else {
+    network_.SearchFewSingly();
+  }
   if (policy_.ports == PortRule::kDigit) mod_k_.emplace(fabric_);
   if (policy_.paths == PathRule::kGroups) groups_.emplace(fabric_);
   for (std::uint32_t trunk = 0; trunk < fabric.trunk_count(); ++trunk) {
@@ -165,7 +169,9 @@ NetworkPaths::Ports Router::Tables::Next(DeviceId at, DeviceId dst,
       fabric_.device(at).kind != DeviceKind::kSwitch || !network_.Forwards(at, dst)) {
     return ports;
   }
-  KeepFirstDimension(fabric_, at, SwitchOf(dst), ports.links, scratch);
+  std::vector<LinkId> kept;
+  KeepFirstDimension(fabric_, at, SwitchOf(dst), ports.links, kept);
+  scratch.swap(kept);
   return {scratch};
 }
 

@@ -20,7 +20,7 @@ std::vector<DeviceId> UpperEnds(const Fabric& fabric, std::span<const LinkId> li
     const Link& link = fabric.link(id);
     ends.push_back(LeadsUp(fabric, link) ? link.to : link.from);
   }
-  std::ranges::sort(ends);
+  if (!std::ranges::is_sorted(ends)) std::ranges::sort(ends);
   return ends;
 }
 
