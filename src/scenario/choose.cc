@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "engine/alike.h"
@@ -65,7 +65,7 @@ Result<GroupNetwork> NetworkOf(const ChoiceInput& input, const GroupLayout& layo
   constexpr std::uint32_t kNobody = UINT32_MAX;
   std::vector<std::uint32_t> latest(layout.node_count(), kNobody);  // member, by node
   std::vector<std::uint32_t> ranks(layout.node_count());
-  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;  // local indices: nodes are alike
+  std::unordered_set<std::uint64_t> seen;  // pairs of local indices: nodes are alike
   const auto endpoint = [&](std::uint32_t member) {
     return input.placement.endpoint(members[member]);
   };
@@ -73,9 +73,9 @@ Result<GroupNetwork> NetworkOf(const ChoiceInput& input, const GroupLayout& layo
     const std::uint32_t node = layout.node[i];
     ++ranks[node];
     const std::uint32_t neighbour = std::exchange(latest[node], i);
-    if (neighbour == kNobody || !seen.insert({layout.local[neighbour], layout.local[i]}).second) {
-      continue;
-    }
+    if (neighbour == kNobody) continue;
+    const std::uint64_t pair = std::uint64_t{layout.local[neighbour]} << 32U | layout.local[i];
+    if (!seen.insert(pair).second) continue;
     if (auto added = AddInside(input, endpoint(neighbour), endpoint(i), network); !added) {
       return std::unexpected(added.error());
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "trunkline/fabric/fabric.h"
@@ -13,28 +14,32 @@ namespace {
 // The executions of one collective in a program.
 struct Use {
   std::uint8_t stream = 0;
-  std::uint32_t role = 0;
+  std::size_t role = 0;  // index into Work::roles
   std::uint32_t collective = 0;
   std::int64_t count = 0;
 };
 
 // What a program keeps each of its streams busy with.
 struct Work {
-  std::vector<Time> compute;  // by stream
-  std::vector<Use> uses;      // few: searched one by one
+  std::vector<Time> compute;         // by stream
+  std::vector<Use> uses;             // few: searched one by one
+  std::vector<std::uint32_t> roles;  // of communicators
 };
 
 Work WorkOf(const Program& program, std::size_t streams) {
-  Work work{.compute = std::vector<Time>(streams), .uses = {}};
+  Work work{.compute = std::vector<Time>(streams), .uses = {}, .roles = {}};
   for (const Task& task : program.tasks) {
     if (task.kind == TaskKind::kCompute) work.compute[task.stream] += task.duration;
     if (task.kind != TaskKind::kCollective) continue;
     auto use = std::ranges::find_if(work.uses, [&](const Use& known) {
-      return known.collective == task.collective && known.role == task.role &&
+      return known.collective == task.collective && work.roles[known.role] == task.role &&
              known.stream == task.stream;
     });
     if (use == work.uses.end()) {
-      use = work.uses.insert(use, {task.stream, task.role, task.collective, 0});
+      const auto role = std::ranges::find(work.roles, task.role);
+      const auto number = static_cast<std::size_t>(role - work.roles.begin());
+      if (role == work.roles.end()) work.roles.push_back(task.role);
+      use = work.uses.insert(use, {task.stream, number, task.collective, 0});
     }
     ++use->count;
   }
@@ -58,13 +63,20 @@ class GroupBounds {
     if (!costs_.alike() || timeline.ranks.empty()) return;
     const RankId rank = timeline.ranks[timeline.critical].rank;
     for (const CollectiveSummary& summary : timeline.collectives) {
-      Shape& shape = ShapeAt(graph_.communicator(rank, summary.role));
-      shape.bounds[summary.collective] = summary.bound;
+      const std::uint32_t shape = ShapeAt(graph_.communicator(rank, summary.role));
+      shapes_[shape].bounds[summary.collective] = summary.bound;
     }
   }
 
-  Result<Time> Of(CommunicatorId communicator, std::uint32_t collective) {
-    Shape& shape = ShapeAt(communicator);
+  // The number of the shape of a group.
+  std::uint32_t ShapeAt(CommunicatorId communicator) {
+    std::uint32_t& number = shape_of_[Index(communicator)];
+    if (number == kUnknown) number = ShapeOf(communicator);
+    return number;
+  }
+
+  Result<Time> Of(std::uint32_t number, std::uint32_t collective) {
+    Shape& shape = shapes_[number];
     std::optional<Time>& bound = shape.bounds[collective];
     if (!bound) {
       const auto found = costs_.BoundOf(shape.members, graph_.collectives()[collective]);
@@ -81,29 +93,23 @@ class GroupBounds {
     std::vector<std::optional<Time>> bounds;  // by collective
   };
 
-  Shape& ShapeAt(CommunicatorId communicator) {
-    std::uint32_t& number = shape_of_[Index(communicator)];
-    if (number == kUnknown) number = ShapeOf(communicator);
-    return shapes_[number];
-  }
-
   // Where groups that sit alike fare alike, one stands for all whose first members have one place
   // in their nodes and whose others lie at the same distances from them, in devices and in units.
   std::uint32_t ShapeOf(CommunicatorId communicator) {
+    const std::vector<RankId> ranks = graph_.members(communicator);
     std::vector<DeviceId> members;
-    std::vector<std::uint64_t> key;
-    const auto unit = [&](const Device& device) {
-      return device.node < built_.unit_of_node.size() ? built_.unit_of_node[device.node] : 0;
-    };
-    for (const RankId rank : graph_.members(communicator)) {
-      members.push_back(placement_.endpoint(rank));
-      const Device& first = built_.fabric.device(members.front());
-      const Device& device = built_.fabric.device(members.back());
-      if (members.size() == 1) key.push_back(device.local);
-      key.push_back(std::uint64_t{Index(members.back())} - Index(members.front()));
-      key.push_back(std::uint64_t{unit(device)} - unit(first));
+    members.reserve(ranks.size());
+    for (const RankId rank : ranks) members.push_back(placement_.endpoint(rank));
+    std::vector<std::uint64_t> key = {Index(communicator)};
+    if (costs_.alike()) {
+      key.front() = built_.fabric.device(members.front()).local;
+      key.reserve(1 + 2 * members.size());
+      const std::uint64_t first_unit = UnitOf(members.front());
+      for (const DeviceId member : members) {
+        key.push_back(std::uint64_t{Index(member)} - Index(members.front()));
+        key.push_back(UnitOf(member) - first_unit);
+      }
     }
-    if (!costs_.alike()) key = {Index(communicator)};
     const auto number = static_cast<std::uint32_t>(shapes_.size());
     const auto [known, added] = numbers_.try_emplace(std::move(key), number);
     if (added) {
@@ -111,6 +117,11 @@ class GroupBounds {
       shapes_.back().bounds.resize(graph_.collectives().size());
     }
     return known->second;
+  }
+
+  [[nodiscard]] std::uint64_t UnitOf(DeviceId id) const {
+    const std::uint32_t node = built_.fabric.device(id).node;
+    return node < built_.unit_of_node.size() ? built_.unit_of_node[node] : 0;
   }
 
   const TaskGraph& graph_;
@@ -133,13 +144,22 @@ Result<Time> StepBound(const TaskGraph& graph, const Timeline& timeline, const B
   GroupBounds bounds(graph, built, placement, costs);
   bounds.Learn(timeline);
   Time longest;
-  std::vector<Time> busy;  // by stream
+  std::vector<Time> busy;             // by stream
+  std::vector<std::uint32_t> shapes;  // by role
+  // By program: the shapes of the groups of ranks that have been looked at.
+  std::vector<std::set<std::vector<std::uint32_t>>> seen(works.size());
   for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
     const RankId rank{r};
-    const Work& work = works[graph.program_of(rank)];
+    const std::uint32_t program = graph.program_of(rank);
+    const Work& work = works[program];
+    shapes.clear();
+    for (const std::uint32_t role : work.roles) {
+      shapes.push_back(bounds.ShapeAt(graph.communicator(rank, role)));
+    }
+    if (!seen[program].insert(shapes).second) continue;
     busy = work.compute;
     for (const Use& use : work.uses) {
-      const auto bound = bounds.Of(graph.communicator(rank, use.role), use.collective);
+      const auto bound = bounds.Of(shapes[use.role], use.collective);
       if (!bound) return bound;
       busy[use.stream] += *bound * use.count;
     }
