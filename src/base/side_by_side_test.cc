@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <new>
+#include <thread>
 #include <vector>
 
 #include "base/test_sanitizers.h"
@@ -30,6 +31,18 @@ TEST(SideBySide, ThrowsOnWhatAPieceThrows) {
                             if (i == 7) throw std::bad_alloc();
                           }),
                std::bad_alloc);
+}
+
+TEST(SideBySide, DoesTheOwnPieceOnTheCallingThreadBesideTheOthers) {
+  std::vector<int> done(100);
+  std::thread::id own;
+  Beside([&] { own = std::this_thread::get_id(); }, done.size(), [&](std::size_t i) { ++done[i]; });
+  EXPECT_EQ(own, std::this_thread::get_id());
+  EXPECT_THAT(done, ::testing::Each(1));
+}
+
+TEST(SideBySide, ThrowsOnWhatTheOwnPieceThrows) {
+  EXPECT_THROW(Beside([] { throw std::bad_alloc(); }, 3, [](std::size_t) {}), std::bad_alloc);
 }
 
 // Threads have stacks, for which a process that may have no more addresses has no room.

@@ -67,51 +67,18 @@ void NarrowToInner(const Partition& inner, Partition& outer) {
   outer.crossing = inner.crossing;
 }
 
-}  // namespace
-
-FabricCuts::FabricCuts(const Router& router)
-    : router_(&router),
-      alike_(router.options().gpudirect == GpuDirect::kOn && PairsAreAlike(router.fabric())) {
-  const Fabric& fabric = router.fabric();
-  std::uint8_t top_tier = 0;
-  nic_numbers_.reserve(fabric.device_count());
-  for (std::uint32_t d = 0; d < fabric.device_count(); ++d) {
-    const Device& device = fabric.device(DeviceId(d));
-    top_tier = std::max(top_tier, device.tier);
-    nic_numbers_.push_back(nics_);
-    if (device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost) ++nics_;
-  }
-  std::vector<LinkId> crossing(fabric.link_count());
-  for (std::size_t l = 0; l < crossing.size(); ++l) crossing[l] = LinkId(l);
-  DisjointSets sets(fabric.device_count());
-  UniteNodes(fabric, sets);
-  AddLevel(Roots(sets), crossing);
-  for (std::uint8_t tier = 1; tier < top_tier; ++tier) {
-    for (const LinkId id : crossing) {
-      const Link& link = fabric.link(id);
-      if (fabric.device(link.from).tier <= tier && fabric.device(link.to).tier <= tier) {
-        sets.Unite(static_cast<std::uint32_t>(Index(link.from)),
-                   static_cast<std::uint32_t>(Index(link.to)));
-      }
-    }
-    AddLevel(Roots(sets), crossing);
-  }
-}
-
-double FabricCuts::PayloadRate(const Link& link) const {
+double PayloadRate(const Link& link, const RouterOptions& options) {
   const double rate = link.rate.bytes_per_second();
   if (link.kind != LinkKind::kNetwork) return rate;
-  const RouterOptions& options = router_->options();
   return rate * static_cast<double>(options.payload_bytes) /
          static_cast<double>(options.wire_bytes);
 }
 
 // `crossing`: the links between blocks of the level before. Those that also cross this level stay:
 // blocks only grow.
-void FabricCuts::AddLevel(const std::vector<std::uint32_t>& root_of,
-                          std::vector<LinkId>& crossing) {
-  const Fabric& fabric = router_->fabric();
-  Level level;
+FabricLevels::Level LevelOf(const std::vector<std::uint32_t>& root_of, const Fabric& fabric,
+                            const RouterOptions& options, std::vector<LinkId>& crossing) {
+  FabricLevels::Level level;
   std::uint32_t blocks = 0;
   level.block_of = Densely(root_of, root_of.size(), blocks);
   level.egress.resize(blocks);
@@ -121,19 +88,51 @@ void FabricCuts::AddLevel(const std::vector<std::uint32_t>& root_of,
     const std::uint32_t from = level.block_of[Index(link.from)];
     const std::uint32_t to = level.block_of[Index(link.to)];
     if (from == to) return true;
-    const double rate = PayloadRate(link);
+    const double rate = PayloadRate(link, options);
     level.egress[from] += rate;
     level.ingress[to] += rate;
     return false;
   });
-  levels_.push_back(std::move(level));
+  return level;
 }
+
+}  // namespace
+
+FabricLevels::FabricLevels(const Fabric& fabric, const RouterOptions& options)
+    : alike(options.gpudirect == GpuDirect::kOn && PairsAreAlike(fabric)) {
+  std::uint8_t top_tier = 0;
+  nic_numbers.reserve(fabric.device_count());
+  for (std::uint32_t d = 0; d < fabric.device_count(); ++d) {
+    const Device& device = fabric.device(DeviceId(d));
+    top_tier = std::max(top_tier, device.tier);
+    nic_numbers.push_back(nics);
+    if (device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost) ++nics;
+  }
+  std::vector<LinkId> crossing(fabric.link_count());
+  for (std::size_t l = 0; l < crossing.size(); ++l) crossing[l] = LinkId(l);
+  DisjointSets sets(fabric.device_count());
+  UniteNodes(fabric, sets);
+  levels.push_back(LevelOf(Roots(sets), fabric, options, crossing));
+  for (std::uint8_t tier = 1; tier < top_tier; ++tier) {
+    for (const LinkId id : crossing) {
+      const Link& link = fabric.link(id);
+      if (fabric.device(link.from).tier <= tier && fabric.device(link.to).tier <= tier) {
+        sets.Unite(static_cast<std::uint32_t>(Index(link.from)),
+                   static_cast<std::uint32_t>(Index(link.to)));
+      }
+    }
+    levels.push_back(LevelOf(Roots(sets), fabric, options, crossing));
+  }
+}
+
+FabricCuts::FabricCuts(const Router& router, FabricLevels blocks)
+    : router_(&router), blocks_(std::move(blocks)) {}
 
 // An endpoint sends over all its links, except that a group within one node stays on the scale-up
 // links where every member has them (route.h).
 Partition FabricCuts::Endpoints(const std::vector<DeviceId>& members) const {
   const Fabric& fabric = router_->fabric();
-  const std::vector<std::uint32_t>& node_of = levels_.front().block_of;
+  const std::vector<std::uint32_t>& node_of = blocks_.levels.front().block_of;
   const bool one_node = std::ranges::all_of(
       members, [&](DeviceId m) { return node_of[Index(m)] == node_of[Index(members.front())]; });
   const bool scale_up_only = one_node && std::ranges::all_of(members, [&](DeviceId m) {
@@ -154,8 +153,8 @@ Partition FabricCuts::Endpoints(const std::vector<DeviceId>& members) const {
     for (const LinkId id : fabric.out(members[i])) {
       const Link& link = fabric.link(id);
       if (scale_up_only && !IsScaleUp(link.kind)) continue;
-      partition.egress[i] += PayloadRate(link);
-      partition.ingress[i] += PayloadRate(fabric.link(fabric.reverse(id)));
+      partition.egress[i] += PayloadRate(link, router_->options());
+      partition.ingress[i] += PayloadRate(fabric.link(fabric.reverse(id)), router_->options());
       const bool direct = IsEndpoint(fabric, link.to);
       crossing = std::min(crossing, direct ? link.latency : link.latency * 2);
     }
@@ -166,7 +165,7 @@ Partition FabricCuts::Endpoints(const std::vector<DeviceId>& members) const {
 
 Partition FabricCuts::Blocks(std::size_t level, const std::vector<DeviceId>& members,
                              const CutLoad* load) const {
-  const Level& blocks = levels_[level];
+  const FabricLevels::Level& blocks = blocks_.levels[level];
   std::vector<std::uint32_t> block(members.size());
   for (std::size_t i = 0; i < members.size(); ++i) block[i] = blocks.block_of[Index(members[i])];
   std::uint32_t parts = 0;
@@ -218,9 +217,10 @@ Result<void> FabricCuts::NarrowToUsedNics(const std::vector<DeviceId>& members, 
     const std::size_t first = i;
     while (i < users.size() && users[i].first == nic) ++i;
     const double share =
-        load == nullptr ? 1.0
-                        : static_cast<double>(i - first) /
-                              static_cast<double>(load->ranks_of_nic[nic_numbers_[Index(nic)]]);
+        load == nullptr
+            ? 1.0
+            : static_cast<double>(i - first) /
+                  static_cast<double>(load->ranks_of_nic[blocks_.nic_numbers[Index(nic)]]);
     const Capacity capacity = NetworkCapacity(nic);
     nodes.egress[part] += capacity.out * share;
     nodes.ingress[part] += capacity.in * share;
@@ -241,8 +241,8 @@ FabricCuts::Capacity FabricCuts::NetworkCapacity(DeviceId nic) const {
   Capacity capacity;
   for (const LinkId id : fabric.out(nic)) {
     if (fabric.link(id).kind != LinkKind::kNetwork) continue;
-    capacity.out += PayloadRate(fabric.link(id));
-    capacity.in += PayloadRate(fabric.link(fabric.reverse(id)));
+    capacity.out += PayloadRate(fabric.link(id), router_->options());
+    capacity.in += PayloadRate(fabric.link(fabric.reverse(id)), router_->options());
   }
   return capacity;
 }
@@ -254,21 +254,21 @@ std::uint64_t FabricCuts::PatternOf(const std::vector<DeviceId>& members,
   std::uint64_t pattern = HashCombine(load.evenness, router_->fabric().device(first).local);
   const auto add = [&pattern](std::uint64_t value) { pattern = HashCombine(pattern, value); };
   for (const DeviceId member : members) add(std::uint64_t{Index(member)} - Index(first));
-  for (std::size_t level = 1; level < levels_.size(); ++level) {
-    const std::vector<std::uint32_t>& block_of = levels_[level].block_of;
+  for (std::size_t level = 1; level < blocks_.levels.size(); ++level) {
+    const std::vector<std::uint32_t>& block_of = blocks_.levels[level].block_of;
     const std::uint64_t first_block = block_of[Index(first)];
     for (const DeviceId member : members) add(block_of[Index(member)] - first_block);
   }
   if (load.evenness != 0) return pattern;
   for (const DeviceId member : members) {
     if (const auto nic = router_->nic(member)) {
-      add(load.ranks_of_nic[nic_numbers_[Index(*nic)]]);
+      add(load.ranks_of_nic[blocks_.nic_numbers[Index(*nic)]]);
     }
-    for (std::size_t level = 0; level < levels_.size(); ++level) {
-      const std::uint32_t block = levels_[level].block_of[Index(member)];
+    for (std::size_t level = 0; level < blocks_.levels.size(); ++level) {
+      const std::uint32_t block = blocks_.levels[level].block_of[Index(member)];
       add(load.ranks_of_block[level][block]);
-      add(std::bit_cast<std::uint64_t>(levels_[level].egress[block]));
-      add(std::bit_cast<std::uint64_t>(levels_[level].ingress[block]));
+      add(std::bit_cast<std::uint64_t>(blocks_.levels[level].egress[block]));
+      add(std::bit_cast<std::uint64_t>(blocks_.levels[level].ingress[block]));
     }
   }
   return pattern;
@@ -277,8 +277,8 @@ std::uint64_t FabricCuts::PatternOf(const std::vector<DeviceId>& members,
 std::uint64_t FabricCuts::EvennessOf(const CutLoad& load) const {
   std::uint64_t name = 1;
   const auto add = [&name](std::uint64_t value) { name = HashCombine(name, value); };
-  for (std::size_t l = 0; l < levels_.size(); ++l) {
-    const Level& level = levels_[l];
+  for (std::size_t l = 0; l < blocks_.levels.size(); ++l) {
+    const FabricLevels::Level& level = blocks_.levels[l];
     std::optional<std::size_t> first;
     for (std::size_t block = 0; block < level.egress.size(); ++block) {
       if (load.ranks_of_block[l][block] == 0) continue;
@@ -305,8 +305,8 @@ std::uint64_t FabricCuts::EvennessOf(const CutLoad& load) const {
 
 std::size_t FabricCuts::LevelsBetween(DeviceId a, DeviceId b) const {
   std::size_t level = 0;
-  while (level < levels_.size() &&
-         levels_[level].block_of[Index(a)] != levels_[level].block_of[Index(b)]) {
+  while (level < blocks_.levels.size() &&
+         blocks_.levels[level].block_of[Index(a)] != blocks_.levels[level].block_of[Index(b)]) {
     ++level;
   }
   return level;
@@ -318,32 +318,34 @@ double FabricCuts::FairRate(DeviceId from, const CutLoad& senders, DeviceId to,
   const auto narrow = [&rate](double capacity, std::uint32_t ranks) {
     if (ranks > 0) rate = std::min(rate, capacity / ranks);
   };
-  if (levels_.front().block_of[Index(from)] == levels_.front().block_of[Index(to)]) return rate;
+  if (blocks_.levels.front().block_of[Index(from)] == blocks_.levels.front().block_of[Index(to)])
+    return rate;
   if (const auto nic = router_->nic(from)) {
-    narrow(NetworkCapacity(*nic).out, senders.ranks_of_nic[nic_numbers_[Index(*nic)]]);
+    narrow(NetworkCapacity(*nic).out, senders.ranks_of_nic[blocks_.nic_numbers[Index(*nic)]]);
   }
   if (const auto nic = router_->nic(to)) {
-    narrow(NetworkCapacity(*nic).in, receivers.ranks_of_nic[nic_numbers_[Index(*nic)]]);
+    narrow(NetworkCapacity(*nic).in, receivers.ranks_of_nic[blocks_.nic_numbers[Index(*nic)]]);
   }
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
-    const std::uint32_t out = levels_[level].block_of[Index(from)];
-    const std::uint32_t in = levels_[level].block_of[Index(to)];
+  for (std::size_t level = 0; level < blocks_.levels.size(); ++level) {
+    const std::uint32_t out = blocks_.levels[level].block_of[Index(from)];
+    const std::uint32_t in = blocks_.levels[level].block_of[Index(to)];
     if (out == in) break;
-    narrow(levels_[level].egress[out], senders.ranks_of_block[level][out]);
-    narrow(levels_[level].ingress[in], receivers.ranks_of_block[level][in]);
+    narrow(blocks_.levels[level].egress[out], senders.ranks_of_block[level][out]);
+    narrow(blocks_.levels[level].ingress[in], receivers.ranks_of_block[level][in]);
   }
   return rate;
 }
 
 CutLoad FabricCuts::LoadOf(const std::vector<DeviceId>& endpoints) const {
   CutLoad load;
-  for (const Level& level : levels_) {
+  for (const FabricLevels::Level& level : blocks_.levels) {
     std::vector<std::uint32_t>& ranks = load.ranks_of_block.emplace_back(level.egress.size());
     for (const DeviceId endpoint : endpoints) ++ranks[level.block_of[Index(endpoint)]];
   }
-  load.ranks_of_nic.resize(nics_);
+  load.ranks_of_nic.resize(blocks_.nics);
   for (const DeviceId endpoint : endpoints) {
-    if (const auto nic = router_->nic(endpoint)) ++load.ranks_of_nic[nic_numbers_[Index(*nic)]];
+    if (const auto nic = router_->nic(endpoint))
+      ++load.ranks_of_nic[blocks_.nic_numbers[Index(*nic)]];
   }
   load.evenness = EvennessOf(load);
   return load;
@@ -354,7 +356,7 @@ Result<std::vector<Partition>> FabricCuts::PartitionsOf(const std::vector<Device
   std::vector<Partition> partitions;
   if (members.size() < 2) return partitions;
   partitions.push_back(Endpoints(members));
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
+  for (std::size_t level = 0; level < blocks_.levels.size(); ++level) {
     Partition partition = Blocks(level, members, load);
     if (partition.parts() < 2) break;
     if (level == 0) {

@@ -42,15 +42,33 @@ struct CutLoad {
 };
 
 // The blocks of a fabric: its nodes; what hangs together below the spines (a rack or a scale unit);
-// what hangs together below the cores (a pod). Built once a fabric in O(levels x links); safe for
-// concurrent readers. The router outlives it.
-class FabricCuts {
- public:
-  explicit FabricCuts(const Router& router);
+// what hangs together below the cores (a pod). Built once a fabric in O(levels x links).
+struct FabricLevels {
+  struct Level {
+    std::vector<std::uint32_t> block_of;  // by device
+    std::vector<double> egress;           // by block
+    std::vector<double> ingress;
+  };
+
+  FabricLevels(const Fabric& fabric, const RouterOptions& options);
 
   // Whether pairs of endpoints that sit alike fare alike (alike.h); not where they meet on the way
   // to host memory.
-  [[nodiscard]] bool alike() const { return alike_; }
+  bool alike;
+  std::vector<Level> levels;               // nodes first
+  std::vector<std::uint32_t> nic_numbers;  // by device: dense over NICs and hosts
+  std::uint32_t nics = 0;
+};
+
+// What passes between the blocks of a fabric. Safe for concurrent readers. The router outlives it.
+class FabricCuts {
+ public:
+  // `blocks`: of the router's fabric and options.
+  FabricCuts(const Router& router, FabricLevels blocks);
+  explicit FabricCuts(const Router& router)
+      : FabricCuts(router, FabricLevels(router.fabric(), router.options())) {}
+
+  [[nodiscard]] bool alike() const { return blocks_.alike; }
 
   [[nodiscard]] CutLoad LoadOf(const std::vector<DeviceId>& endpoints) const;
 
@@ -75,21 +93,13 @@ class FabricCuts {
                                 const CutLoad& receivers) const;
 
  private:
-  struct Level {
-    std::vector<std::uint32_t> block_of;  // by device
-    std::vector<double> egress;           // by block
-    std::vector<double> ingress;
-  };
-
   struct Capacity {
     double out = 0;
     double in = 0;
   };
 
-  [[nodiscard]] double PayloadRate(const Link& link) const;
   [[nodiscard]] Capacity NetworkCapacity(DeviceId nic) const;
   [[nodiscard]] std::uint64_t EvennessOf(const CutLoad& load) const;
-  void AddLevel(const std::vector<std::uint32_t>& root_of, std::vector<LinkId>& crossing);
   [[nodiscard]] Partition Endpoints(const std::vector<DeviceId>& members) const;
   [[nodiscard]] Partition Blocks(std::size_t level, const std::vector<DeviceId>& members,
                                  const CutLoad* load) const;
@@ -97,10 +107,7 @@ class FabricCuts {
                                               const CutLoad* load, Partition& nodes) const;
 
   const Router* router_;
-  bool alike_;
-  std::vector<Level> levels_;               // nodes first
-  std::vector<std::uint32_t> nic_numbers_;  // by device: dense over NICs and hosts
-  std::uint32_t nics_ = 0;
+  FabricLevels blocks_;
 };
 
 }  // namespace trunkline

@@ -5,7 +5,9 @@
 #include <bit>
 #include <chrono>
 #include <ctime>
+#include <optional>
 
+#include "base/side_by_side.h"
 #include "engine/alike.h"
 #include "engine/analytic/analytic_time.h"
 #include "fabric/trunks.h"
@@ -62,6 +64,7 @@ class Run {
     return std::move(result_);
   }
 
+ private:
   // Of the result's fabric, in closed form.
   [[nodiscard]] FabricCosts& costs() {
     if (!costs_) {
@@ -70,7 +73,6 @@ class Run {
     return *costs_;
   }
 
- private:
   void Prepare() {
     const ClusterSpec& cluster = scenario_.cluster;
     result_.title = scenario_.name;
@@ -94,7 +96,7 @@ class Run {
     routing.seed = scenario_.seed;
     routing.payload_bytes = cluster.transport.mtu.count();
     routing.wire_bytes = (cluster.transport.mtu + cluster.transport.packet_overhead).count();
-    result_.router = router_ = std::make_shared<const Router>(*result_.fabric, routing);
+    LayFoundations(routing);
     CheckDeadlock(scenario_, result_);
     if (IsMeshed(*result_.fabric, result_.fabric->endpoints().front())) {
       result_.assumptions.push_back(
@@ -110,6 +112,25 @@ class Run {
           "routing: where cables are missing or slow, adaptive flows share what leads to each "
           "destination at best, within what any one or two leaves may have together; switches see "
           "their own queues alone, and packets may take longer; engine: packet follows each");
+    }
+  }
+
+  // The router; of a training step also its programs and the cuts of the fabric, side by side: none
+  // needs another.
+  void LayFoundations(const RouterOptions& routing) {
+    const Fabric& fabric = *result_.fabric;
+    const auto* training =
+        scenario_.jobs.empty() ? std::get_if<TrainingJob>(&scenario_.workload) : nullptr;
+    std::optional<FabricLevels> blocks;
+    SideBySide(training == nullptr ? 1 : 3, [&](std::size_t i) {
+      if (i == 0) router_ = std::make_shared<const Router>(fabric, routing);
+      if (i == 1) blocks.emplace(fabric, routing);
+      if (i == 2) step_ = PrepareStep(scenario_.cluster, *training);
+    });
+    result_.router = router_;
+    if (blocks) {
+      costs_ =
+          std::make_unique<FabricCosts>(*router_, scenario_.cluster.transport, *std::move(blocks));
     }
   }
 
@@ -323,22 +344,33 @@ class Run {
   }
 
   Result<void> RunWorkload(const TrainingJob& job) {
-    auto step = PrepareStep(scenario_.cluster, job);
-    if (!step) return std::unexpected(step.error());
-    result_.training = std::make_shared<const TrainingWorkload>(std::move(step->training));
+    if (!*step_) return std::unexpected(step_->error());
+    PreparedStep& step = **step_;
+    result_.training = std::make_shared<const TrainingWorkload>(std::move(step.training));
     const TrainingWorkload& training = *result_.training;
     result_.assumptions.insert(result_.assumptions.end(), training.assumptions.begin(),
                                training.assumptions.end());
     result_.warnings.insert(result_.warnings.end(), training.warnings.begin(),
                             training.warnings.end());
     if (auto placed = Place(training.graph->ranks()); !placed) return placed;
-    const auto chosen = Chooser(Inputs()).ChooseAll(*training.graph);
+    result_.memory_capacity = step.memory;
+    Chooser chooser(Inputs());
+    const auto chosen = chooser.ChooseAll(*training.graph);
     if (!chosen) return std::unexpected(PlaceAt(job.algorithms_origin, chosen.error()));
+    if (!options_.try_changes) return RunStep(*chosen);
+    Result<void> done;
+    StepTrials trials = TryBeside([&] { done = RunStep(*chosen); }, scenario_, options_.stop,
+                                  costs(), chooser, result_);
+    if (done && result_.iteration) AddTrials(std::move(trials), result_);
+    return done;
+  }
+
+  Result<void> RunStep(std::span<const Chosen> chosen) {
     std::vector<CollectiveChoice> choices;
-    for (const Chosen& one : *chosen) choices.push_back(one.choice);
-    const ResolvedGraph graph(*training.graph, std::move(choices));
+    for (const Chosen& one : chosen) choices.push_back(one.choice);
+    const ResolvedGraph graph(*result_.training->graph, std::move(choices));
     if (auto done = Simulate(graph); !done) return done;
-    SummariseTraining(graph, *chosen, step->memory, result_);
+    SummariseTraining(graph, chosen, result_);
     const auto bound =
         StepBound(graph, result_.timeline, *scenario_.cluster.fabric, result_.placement, costs());
     if (!bound) return std::unexpected(bound.error());
@@ -378,6 +410,7 @@ class Run {
   RunResult result_;
   std::shared_ptr<const Router> router_;  // also the result's
   std::unique_ptr<FabricCosts> costs_;
+  std::optional<Result<PreparedStep>> step_;  // of a training job
   bool warned_of_closed_form_ = false;
 };
 
@@ -404,11 +437,7 @@ void Place(const Scenario& scenario, Diagnostic& problem) {
 }
 
 Result<RunResult> RunOnce(const Scenario& scenario, const RunOptions& options) {
-  Run run(scenario, options);
-  auto result = run.Execute();
-  if (result && options.try_changes && result->iteration) {
-    TryChanges(scenario, options.stop, run.costs(), *result);
-  }
+  auto result = Run(scenario, options).Execute();
   for (Diagnostic& problem : result ? result->warnings : result.error()) Place(scenario, problem);
   return result;
 }

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "base/plural.h"
+#include "base/side_by_side.h"
 #include "base/word_reader.h"
 #include "fabric/fabric_reader.h"
 #include "scenario/reader.h"
+#include "training/kernel_tables.h"
 #include "trunkline/fabric/build.h"
 #include "trunkline/fabric/catalog.h"
 
@@ -345,7 +347,12 @@ Result<Scenario> ParseScenario(std::string_view text, const std::string& file,
     // Without what could not be set, what is missing would be no news.
     if (document->error_count() > 0) return std::unexpected(document->TakeDiagnostics());
   }
-  return Reader(std::move(*document), file).Read();
+  // The tables that a training step looks up are read meanwhile, if the text looks like one.
+  const bool step = text.contains("training:");
+  std::optional<Result<Scenario>> read;
+  Beside([&] { read = Reader(std::move(*document), file).Read(); }, step ? 1 : 0,
+         [](std::size_t) { (void)Kernels(); });
+  return *std::move(read);
 }
 
 Result<Scenario> ReadScenario(const std::string& path, std::span<const Assignment> assignments,

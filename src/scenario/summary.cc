@@ -162,8 +162,7 @@ CollectiveRow RowOf(const Chosen& chosen, std::uint32_t group_size, Time time, T
   return row;
 }
 
-void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen,
-                       Bytes memory_capacity, RunResult& result) {
+void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen, RunResult& result) {
   const TrainingWorkload& training = *result.training;
   for (const CollectiveSummary& summary : result.timeline.collectives) {
     StepCollective step;
@@ -182,8 +181,7 @@ void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen,
   for (const StageMemory& stage : training.memory) {
     result.memory_per_gpu = std::max(result.memory_per_gpu, stage.total());
   }
-  result.memory_capacity = memory_capacity;
-  result.fits_memory = result.memory_per_gpu <= memory_capacity;
+  result.fits_memory = result.memory_per_gpu <= result.memory_capacity;
   if (result.status == RunStatus::kFinished) {
     result.iteration = Iteration(result.timeline, training);
     result.iteration->serial = SerialTime(result, *result.iteration);

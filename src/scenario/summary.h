@@ -28,7 +28,6 @@ void AddPacketFigures(const PacketReport& report, RunResult& result);
 // The iteration, its collectives and memory, but not its bound; `chosen` is by index of the graph's
 // collectives.
 // REQUIRES: result.training is set.
-void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen,
-                       Bytes memory_capacity, RunResult& result);
+void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen, RunResult& result);
 
 }  // namespace trunkline

@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/side_by_side.h"
 #include "engine/analytic/analytic_time.h"
-#include "scenario/choose.h"
 #include "scenario/prepare.h"
 #include "scenario/resolved_graph.h"
 #include "trunkline/engine/engine.h"
@@ -150,6 +150,7 @@ class Trials {
   }
 
   [[nodiscard]] std::optional<Time> TimeOf(const TrainingPlan& plan, Chooser& chooser) const {
+    if (options_.stop != nullptr && options_.stop->stop_requested()) return std::nullopt;
     const auto step = PrepareStep(scenario_.cluster, {result_.training->model, plan});
     if (!step) return std::nullopt;
     const TaskGraph& steps = *step->training.graph;
@@ -197,38 +198,48 @@ TrainingPlan WithoutOverlap(TrainingPlan plan) {
 
 }  // namespace
 
-void TryChanges(const Scenario& scenario, const StopToken* stop, FabricCosts& costs,
-                RunResult& result) {
+StepTrials TryBeside(const std::function<void()>& run, const Scenario& scenario,
+                     const StopToken* stop, FabricCosts& costs, Chooser& chooser,
+                     const RunResult& result) {
   const TrainingPlan& plan = result.training->plan;
   const Trials trials(scenario, stop, costs, result);
-  Chooser chooser(trials.At(result.placement));
-  // The run itself, which need not fit.
-  const std::optional<Time> as_is =
-      result.engine == "analytic" ? result.time : trials.TimeOf(plan, chooser);
-  if (!as_is) return;
-
   const std::vector<Change> changes = ChangesOf(*result.training);
   const std::optional<Placement> packed = Packed(result);
-  const bool overlaps = OverlapsAnything(plan);
   std::vector<std::optional<TriedChange>> tried(changes.size() + 1);  // packed last
-  std::optional<Time> serial = overlaps ? std::nullopt : as_is;
-  SideBySide(tried.size() + 1, [&](std::size_t i) {
+  StepTrials found;
+  const auto try_one = [&](std::size_t i) {
     if (i < changes.size()) {
       tried[i] = trials.Try(changes[i], chooser);
+    } else if (i > changes.size() + 1) {
+      found.as_is = trials.TimeOf(plan, chooser);  // which need not fit
     } else if (i > changes.size()) {
-      if (overlaps) serial = trials.TimeOf(WithoutOverlap(plan), chooser);
+      if (OverlapsAnything(plan))
+        found.without_overlap = trials.TimeOf(WithoutOverlap(plan), chooser);
     } else if (packed) {
       Chooser elsewhere(trials.At(*packed));
       tried[i] = trials.Try({"cluster.placement: packed", plan}, elsewhere);
     }
-  });
+  };
+  const std::size_t as_is = result.engine == "analytic" ? 0 : 1;
+  Beside(run, tried.size() + 1 + as_is, try_one);
+  for (std::optional<TriedChange>& change : tried) {
+    if (change) found.changes.push_back(*std::move(change));
+  }
+  return found;
+}
+
+void AddTrials(StepTrials trials, RunResult& result) {
+  // The run itself, by that engine.
+  const std::optional<Time> as_is =
+      result.engine == "analytic" ? std::optional(result.time) : trials.as_is;
+  if (!as_is) return;
+  const bool overlaps = OverlapsAnything(result.training->plan);
+  const std::optional<Time> serial = overlaps ? trials.without_overlap : as_is;
   IterationResult& iteration = *result.iteration;
   iteration.without_overlap = serial;
   if (!iteration.serial && serial >= result.time) iteration.serial = serial;
   result.tried = {TriedChange{"", *as_is, result.memory_per_gpu}};
-  for (std::optional<TriedChange>& change : tried) {
-    if (change) result.tried.push_back(*std::move(change));
-  }
+  std::ranges::move(trials.changes, std::back_inserter(result.tried));
   if (overlaps && serial && result.fits_memory) {  // overlap takes no memory
     result.tried.push_back({"workload.training.overlap: false", *serial, result.memory_per_gpu});
   }

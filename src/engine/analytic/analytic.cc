@@ -154,6 +154,7 @@ Result<Timeline> RunAnalytic(const EngineInput& input, const EngineOptions& opti
   const auto status = run.Run();
   if (!status) return std::unexpected(status.error());
 
+  fabric.NoteUnlike(costs.most_unlike());
   Timeline timeline;
   timeline.status = *status;
   timeline.events = run.tasks_run();

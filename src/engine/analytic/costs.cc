@@ -121,8 +121,10 @@ Result<Time> StepCosts::Collective(std::uint32_t group, std::uint32_t collective
   std::optional<Time>& time = groups_[group].times[collective];
   if (time) return *time;
   const auto slowest = fabric_.TimeOf(groups_[group].costs, input_.graph.collectives()[collective]);
-  if (slowest) time = *slowest;
-  return slowest;
+  if (!slowest) return std::unexpected(slowest.error());
+  most_unlike_ = std::max(most_unlike_, slowest->unlike);
+  time = slowest->time;
+  return *time;
 }
 
 Result<Time> StepCosts::Bound(std::uint32_t group, std::uint32_t collective) const {

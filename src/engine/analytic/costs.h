@@ -26,6 +26,9 @@ class StepCosts {
   [[nodiscard]] Result<Time> Collective(std::uint32_t group, std::uint32_t collective);
   // Its lower bound.
   [[nodiscard]] Result<Time> Bound(std::uint32_t group, std::uint32_t collective) const;
+  // How many times as long as the fastest of its kind the slowest group took, where they differed
+  // most.
+  [[nodiscard]] double most_unlike() const { return most_unlike_; }
 
   // A message of a rank by a peer role.
   [[nodiscard]] Result<FabricCosts::Message> Peer(RankId from, std::uint32_t role);
@@ -59,6 +62,7 @@ class StepCosts {
   std::map<std::set<std::uint32_t>, const CutLoad*> loads_;  // by programs
   std::map<CommunicatorId, std::uint32_t> index_;
   std::vector<GroupCosts> groups_;
+  double most_unlike_ = 1;
 };
 
 }  // namespace trunkline

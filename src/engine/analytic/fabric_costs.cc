@@ -53,20 +53,17 @@ Result<Time> FabricCosts::TimeOf(Group& group, const CollectiveChoice& choice) {
   return time;
 }
 
-Result<Time> FabricCosts::TimeOf(const std::vector<Group*>& groups,
-                                 const CollectiveChoice& choice) {
+Result<FabricCosts::Slowest> FabricCosts::TimeOf(const std::vector<Group*>& groups,
+                                                 const CollectiveChoice& choice) {
   Time slowest;
   Time fastest = Time::Max();
   for (Group* group : groups) {
     const auto time = TimeOf(*group, choice);
-    if (!time) return time;
+    if (!time) return std::unexpected(time.error());
     slowest = std::max(slowest, *time);
     fastest = std::min(fastest, *time);
   }
-  const double unlike = fastest > Time() ? slowest.seconds() / fastest.seconds() : 1;
-  double before = most_unlike_;
-  while (unlike > before && !most_unlike_.compare_exchange_weak(before, unlike)) continue;
-  return slowest;
+  return Slowest{slowest, fastest > Time() ? slowest.seconds() / fastest.seconds() : 1};
 }
 
 Result<Time> FabricCosts::BoundOf(const std::vector<DeviceId>& members,

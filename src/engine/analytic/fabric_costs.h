@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -23,6 +22,9 @@ class FabricCosts {
  public:
   FabricCosts(const Router& router, const TransportModel& transport)
       : router_(router), transport_(transport), cuts_(router) {}
+  // `blocks`: of the router's fabric and options.
+  FabricCosts(const Router& router, const TransportModel& transport, FabricLevels blocks)
+      : router_(router), transport_(transport), cuts_(router, std::move(blocks)) {}
 
   // Whether one group or pair stands for all that sit alike.
   [[nodiscard]] bool alike() const { return cuts_.alike(); }
@@ -44,11 +46,17 @@ class FabricCosts {
                                        const CutLoad& load);
   // The time of a collective whose members start together.
   [[nodiscard]] Result<Time> TimeOf(Group& group, const CollectiveChoice& choice);
-  // The time of the slowest of groups that lie differently.
-  [[nodiscard]] Result<Time> TimeOf(const std::vector<Group*>& groups,
-                                    const CollectiveChoice& choice);
-  // How many times as long as the fastest the slowest took where they differed most, so far.
+  // The time of the slowest of groups that lie differently, and how many times as long as the
+  // fastest it takes.
+  struct Slowest {
+    Time time;
+    double unlike = 1;
+  };
+  [[nodiscard]] Result<Slowest> TimeOf(const std::vector<Group*>& groups,
+                                       const CollectiveChoice& choice);
+  // Where the groups of runs differed most, so far; not of steps that are tried beside them.
   [[nodiscard]] double most_unlike() const { return most_unlike_; }
+  void NoteUnlike(double unlike) { most_unlike_ = std::max(most_unlike_, unlike); }
   // Its lower bound, with the fabric to itself.
   [[nodiscard]] Result<Time> BoundOf(const std::vector<DeviceId>& members,
                                      const CollectiveChoice& choice) const;
@@ -79,7 +87,7 @@ class FabricCosts {
   const Router& router_;
   const TransportModel& transport_;
   const FabricCuts cuts_;
-  std::atomic<double> most_unlike_ = 1;
+  double most_unlike_ = 1;
   std::mutex mutex_;  // guards what follows, groups included
   std::map<std::vector<DeviceId>, CutLoad> loads_;
   // The first of several groups, then its siblings.
