@@ -70,10 +70,11 @@ class DoublingSteps {
   std::vector<double> reached_;  // by member, of one node or of all
 };
 
-// Every rank i sends bytes_to(i, j) to the rank j that is `distance` after it.
+// Every rank i sends bytes_to(i, j) to the rank j that is `distance` after it, over so many
+// connections.
 template <typename BytesTo>
 void Shift(GroupModel& group, std::uint32_t distance, const BytesTo& bytes_to,
-           std::vector<double>& reached) {
+           std::uint32_t connections, std::vector<double>& reached) {
   const std::uint32_t p = group.ranks();
   group.TakeStep(
       [&](const auto& visit) {
@@ -82,7 +83,7 @@ void Shift(GroupModel& group, std::uint32_t distance, const BytesTo& bytes_to,
           visit(i, j, bytes_to(i, j));
         }
       },
-      reached);
+      reached, connections);
 }
 
 }  // namespace
@@ -122,7 +123,8 @@ double BruckForm(const FormInput& input) {
   std::vector<double> reached(p, 0);
   for (std::uint32_t distance = 1; distance < p; distance *= 2) {
     const auto run = static_cast<double>(blocks.offset(std::min(distance, p - distance)));
-    Shift(input.group, p - distance, [run](auto, auto) { return run; }, reached);
+    Shift(
+        input.group, p - distance, [run](auto, auto) { return run; }, input.spec.channels, reached);
   }
   return Latest(reached);
 }
@@ -145,7 +147,7 @@ double PairwiseForm(const FormInput& input) {
         [&](std::uint32_t from, std::uint32_t to) {
           return matrix ? static_cast<double>(spec.matrix[std::size_t{from} * p + to]) : block;
         },
-        reached);
+        spec.channels, reached);
   }
   return std::max(Latest(reached) * (p - 1) / steps, DirectForm(input));
 }
@@ -158,7 +160,7 @@ double DirectForm(const FormInput& input) {
   const auto block = static_cast<double>(LongestPiece(spec.bytes.count(), spec.element_bytes, p));
   const auto in_one_step = [&](const auto& for_each) {
     std::vector<double> reached(p, 0);
-    input.group.TakeStep(for_each, reached);
+    input.group.TakeStep(for_each, reached, spec.channels);
     return Latest(reached);
   };
   const auto with_root = [&](bool to_root, double bytes) {
@@ -188,7 +190,7 @@ double DirectForm(const FormInput& input) {
         }
       });
     default:
-      return input.group.AllPairsSeconds(block);
+      return input.group.AllPairsSeconds(block, spec.channels);
   }
 }
 

@@ -114,6 +114,7 @@ Way GroupModel::WayOver(const Route& route) const {
       (*steps_)[static_cast<std::size_t>(protocol_)][static_cast<std::size_t>(hop_class)];
   const RouteCost cost = CostOf(route, hop_class, *transport_);
   return {.per_byte = dilution_ / cost.limit.bytes_per_second(),
+          .per_hop_byte = dilution_ / route.limit.bytes_per_second(),
           .per_wire_byte = 1 / route.limit.bytes_per_second(),
           .latency = (cost.latency + step).seconds()};
 }
@@ -143,6 +144,7 @@ const GroupModel::Path& GroupModel::PathOf(std::uint32_t from, std::uint32_t to)
     if (!route) return;
     const Way way = WayOver(*route);
     path.way = {.per_byte = std::max(path.way.per_byte, way.per_byte),
+                .per_hop_byte = std::max(path.way.per_hop_byte, way.per_hop_byte),
                 .per_wire_byte = std::max(path.way.per_wire_byte, way.per_wire_byte),
                 .latency = std::max(path.way.latency, way.latency)};
     for (const Hop& hop : route->hops) hops_.push_back({LinkOf(hop.resource), hop.weight});
@@ -151,7 +153,9 @@ const GroupModel::Path& GroupModel::PathOf(std::uint32_t from, std::uint32_t to)
   for (const std::vector<DeviceId>& sibling : siblings_) add(sibling);
   path.hop_count = static_cast<std::uint32_t>(hops_.size()) - path.first_hop;
   if (!siblings_.empty()) {
-    path.way.per_byte = std::max(path.way.per_byte, dilution_ * MostOnOneLink(path));
+    const double per_byte = dilution_ * MostOnOneLink(path);
+    path.way.per_byte = std::max(path.way.per_byte, per_byte);
+    path.way.per_hop_byte = std::max(path.way.per_hop_byte, per_byte);
   }
   return path;
 }
@@ -273,7 +277,7 @@ void GroupModel::TakeExchange(std::uint32_t distance, double bytes, std::vector<
   }
 }
 
-double GroupModel::AllPairsSeconds(double bytes) {
+double GroupModel::AllPairsSeconds(double bytes, std::uint32_t connections) {
   ClearLoad();
   const double wire = bytes * dilution_;
   const double members = ranks();
@@ -296,8 +300,9 @@ double GroupModel::AllPairsSeconds(double bytes) {
   // Every way from and to one member stands for all: nodes are alike.
   double slowest = each_pair_ ? AllPairsOverLinks(bytes) : 0;
   for (std::uint32_t other = 1; other < ranks(); ++other) {
-    slowest = std::max({slowest, BusySeconds(0, other, bytes) + WayOf(0, other).latency,
-                        BusySeconds(other, 0, bytes) + WayOf(other, 0).latency});
+    slowest =
+        std::max({slowest, BusySeconds(0, other, bytes, connections) + WayOf(0, other).latency,
+                  BusySeconds(other, 0, bytes, connections) + WayOf(other, 0).latency});
   }
   return slowest;
 }
@@ -330,10 +335,11 @@ double GroupModel::AllPairsOverLinks(double bytes) {
   return transport_->message_overhead.seconds() + busy + latency;
 }
 
-double GroupModel::BusySeconds(std::uint32_t from, std::uint32_t to, double bytes) {
+double GroupModel::BusySeconds(std::uint32_t from, std::uint32_t to, double bytes,
+                               std::uint32_t connections) {
   const std::size_t level = Level(from, to);
   const Way& way = WayOf(from, to);
-  double busy = bytes * way.per_byte;
+  double busy = bytes * way.PerByte(connections);
   if (each_pair_) {
     const Path& path = PathOf(from, to);
     for (std::uint32_t i = 0; i < path.hop_count; ++i) {

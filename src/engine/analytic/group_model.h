@@ -18,8 +18,14 @@ namespace trunkline {
 // What a put between two members costs when nothing else of its group moves, in seconds.
 struct Way {
   double per_byte = 0;       // the narrowest hop of the route, or the kernel; protocol included
+  double per_hop_byte = 0;   // the same without the kernel, which limits each connection alone
   double per_wire_byte = 0;  // the narrowest hop, which other puts share
   double latency = 0;        // of the fabric and of the software step
+
+  // Of a put that is split over so many connections.
+  [[nodiscard]] double PerByte(std::uint32_t connections) const {
+    return std::max(per_hop_byte, per_byte / connections);
+  }
 };
 
 // A group as closed forms see it: who is how far from whom, and what the cuts around its parts
@@ -57,14 +63,16 @@ class GroupModel {
 
   // A step in which every put that for_each(visit) visits, as visit(from, to, bytes), starts as
   // soon as its sender has reached the step, and all of them share the cuts. `reached` is when each
-  // member gets there; a member has gone on when what is sent to it has arrived.
+  // member gets there; a member has gone on when what is sent to it has arrived. Each put is split
+  // over so many connections.
   template <typename ForEachPut>
-  void TakeStep(const ForEachPut& for_each, std::vector<double>& reached) {
+  void TakeStep(const ForEachPut& for_each, std::vector<double>& reached,
+                std::uint32_t connections = 1) {
     LoadStep(for_each);
     const std::vector<double> before = reached;
     for_each([&](std::uint32_t from, std::uint32_t to, double bytes) {
-      reached[to] = std::max(reached[to],
-                             before[from] + BusySeconds(from, to, bytes) + WayOf(from, to).latency);
+      const double busy = BusySeconds(from, to, bytes, connections);
+      reached[to] = std::max(reached[to], before[from] + busy + WayOf(from, to).latency);
     });
   }
   // Counts the puts of a step against the cuts, for BusySeconds.
@@ -84,9 +92,11 @@ class GroupModel {
   // A step in which every member puts `bytes` to every other. O(members); where every pair has its
   // own way O(members^2), up to so many: the routes of more take longer than the flow engine.
   static constexpr std::uint32_t kMostInAllPairs = 256;
-  [[nodiscard]] double AllPairsSeconds(double bytes);
-  // How long a put of the loaded step keeps its sender busy, message overhead included.
-  [[nodiscard]] double BusySeconds(std::uint32_t from, std::uint32_t to, double bytes);
+  [[nodiscard]] double AllPairsSeconds(double bytes, std::uint32_t connections);
+  // How long a put of the loaded step keeps its sender busy, message overhead included, where it is
+  // split over so many connections.
+  [[nodiscard]] double BusySeconds(std::uint32_t from, std::uint32_t to, double bytes,
+                                   std::uint32_t connections = 1);
 
   // The same when nothing else moves.
   [[nodiscard]] double LoneSeconds(std::uint32_t from, std::uint32_t to, double bytes) {

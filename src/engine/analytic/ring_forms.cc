@@ -26,7 +26,7 @@ std::vector<RingHop> HopsOf(GroupModel& group, std::span<const Edge> edges, doub
   hops.reserve(edges.size());
   double busiest = 0;
   for (const Edge& edge : edges) {
-    hops.push_back({.busy = group.BusySeconds(edge.from, edge.to, bytes * flows),
+    hops.push_back({.busy = group.BusySeconds(edge.from, edge.to, bytes * flows, flows),
                     .latency = group.WayOf(edge.from, edge.to).latency});
     busiest = std::max(busiest, hops.back().busy);
   }

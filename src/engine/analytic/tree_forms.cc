@@ -172,9 +172,10 @@ double SwitchTreeForm(const FormInput& input) {
   double latency = 0;
   for (std::uint32_t rank = 1; rank < group.ranks(); ++rank) {
     const Way& way = group.WayOf(0, rank);
-    const auto trees = static_cast<double>(schedule.trees().size());
-    busy =
-        std::max(busy, group.transport().message_overhead.seconds() + trees * bytes * way.per_byte);
+    const std::size_t trees = schedule.trees().size();
+    const double per_byte = way.PerByte(static_cast<std::uint32_t>(trees));
+    busy = std::max(busy, group.transport().message_overhead.seconds() +
+                              static_cast<double>(trees) * bytes * per_byte);
     latency = std::max(latency, way.latency);
   }
   return latency + (2.0 * depth + static_cast<double>(schedule.slice_count() - 1)) * busy;
