@@ -111,8 +111,19 @@ TEST(Catalog, H100FiguresAreThoseOfTheirSource) {
   ASSERT_TRUE(h100.has_value());
   EXPECT_EQ(h100->bf16.per_second(), 989e12);
   EXPECT_EQ(h100->best_matmul_bf16->per_second(), 794.5e12);
-  EXPECT_EQ(h100->memory, Bytes(80'000'000'000));
+  EXPECT_EQ(h100->memory, Bytes(85'520'809'984));  // cudaMemGetInfo's total
   EXPECT_EQ(h100->memory_bandwidth.bytes_per_second(), 3.35e12);
+}
+
+// A stack of HBM holds a power of two of bytes, so the "80 GB" of a vendor are GiB, of which a
+// driver keeps some back.
+TEST(Catalog, MemoryIsWhatDriversReport) {
+  const auto memory = [](const char* name) { return FindAccelerator(name)->memory.count(); };
+  constexpr std::int64_t kMiB = 1 << 20;
+  EXPECT_EQ(memory("A100-SXM4-80GB"), 80 * 1024 * kMiB);
+  EXPECT_EQ(memory("H200-SXM"), 143'771 * kMiB);
+  EXPECT_EQ(memory("B200-SXM"), 183'359 * kMiB);
+  EXPECT_EQ(memory("MI300X"), 206'141'652'992);  // rocm-smi's VRAM Total Memory
 }
 
 constexpr const char* kTinyNode = R"(name: tiny

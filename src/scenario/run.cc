@@ -8,12 +8,12 @@
 #include <optional>
 
 #include "base/side_by_side.h"
-#include "engine/alike.h"
 #include "engine/analytic/analytic_time.h"
 #include "fabric/trunks.h"
 #include "scenario/choose.h"
 #include "scenario/deadlock_check.h"
 #include "scenario/describe_faults.h"
+#include "scenario/one_node.h"
 #include "scenario/packet_cost.h"
 #include "scenario/prepare.h"
 #include "scenario/repeat.h"
@@ -56,6 +56,7 @@ class Run {
                          scenario_.workload)
             : RunAllJobs();
     if (!done) return std::unexpected(done.error());
+    AssumeOfOneNode(scenario_.cluster, result_);
     if (result_.window && result_.status == RunStatus::kFinished) {
       result_.status = result_.window->status;
     }
@@ -98,11 +99,6 @@ class Run {
     routing.wire_bytes = (cluster.transport.mtu + cluster.transport.packet_overhead).count();
     LayFoundations(routing);
     CheckDeadlock(scenario_, result_);
-    if (IsMeshed(*result_.fabric, result_.fabric->endpoints().front())) {
-      result_.assumptions.push_back(
-          "rings: GPUs that are joined pair by pair are walked in strides, which takes 4 of the 7 "
-          "links of 8 GPUs; RCCL's rings take all");
-    }
     const bool divided =
         scenario_.jobs.empty() && std::holds_alternative<TrafficInput>(scenario_.workload);
     if (scenario_.engine != EngineKind::kPacket && !divided) WarnOfMinimalPaths();
