@@ -89,7 +89,7 @@ class PlanChecker {
   void CheckTensorParallel() {
     const auto refuse = [&](const std::string& extent) {
       Add("TL1322", fmt::format("tp {} does not divide the {}", plan_.tp, extent),
-          fmt::format("use tp {}", NearestDivisors(WidestTensorCut(model_), plan_.tp)));
+          remedies_.ForTensor());
     };
     if (model_.heads % plan_.tp != 0) {
       refuse(fmt::format("{} attention heads", model_.heads));

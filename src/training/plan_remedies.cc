@@ -177,6 +177,22 @@ std::string PlanRemedies::ForProduct() const {
   return fmt::format("{}; without it {}", layout, Listed(fillings, gpus_));
 }
 
+std::string PlanRemedies::ForTensor() const {
+  std::vector<std::int64_t> good;
+  for (const bool with_batch : {true, false}) {
+    for (const std::int64_t tp : Divisors(WidestTensorCut(model_))) {
+      const auto cut = CutInto(plan_, tp, plan_.pp, gpus_);
+      if (cut && (!with_batch || CutsBatch(model_, *cut))) good.push_back(tp);
+    }
+    if (!good.empty()) break;
+  }
+  if (good.empty()) return ForProduct();
+  const std::string hint = "use tp " + Nearest(good, plan_.tp);
+  if (good.back() > plan_.tp) return hint;
+  const std::int64_t dp = gpus_ / (good.back() * plan_.pp);
+  return dp == plan_.dp ? hint : fmt::format("{}, which dp {} fills the cluster with", hint, dp);
+}
+
 std::string PlanRemedies::ForChunks() const {
   const std::int64_t chunks = plan_.pp * plan_.vp;
   std::vector<std::string> ways;

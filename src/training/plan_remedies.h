@@ -22,6 +22,7 @@ class PlanRemedies {
       : model_(model), plan_(plan), gpus_(gpus), nodes_(nodes) {}
 
   [[nodiscard]] std::string ForProduct() const;  // TL1321
+  [[nodiscard]] std::string ForTensor() const;   // TL1322
   [[nodiscard]] std::string ForChunks() const;   // TL1324
   [[nodiscard]] std::string ForBatch() const;    // TL1326
 

@@ -76,6 +76,19 @@ TEST(CheckPlan, RefusesTensorParallelismThatDoesNotDivideTheHeads) {
   EXPECT_THAT(HintOf(CheckPlan(testing::Llama70B(), plan, 384), "TL1322"), HasSubstr("4 or 8"));
 }
 
+// 25 heads: of 1, 5 and 25 only 1 divides 512 GPUs.
+TEST(CheckPlan, SuggestsNoTensorParallelismThatTheClusterCannotHold) {
+  ModelConfig model = testing::Llama70B();
+  model.heads = model.kv_heads = 25;
+  model.ffn = 6400;
+  TrainingPlan plan = Plan70B();
+  const std::string hint = HintOf(CheckPlan(model, plan, 512), "TL1322");
+  EXPECT_EQ(hint, "use tp 1, which dp 128 fills the cluster with");
+  plan.tp = 1;
+  plan.dp = 128;
+  EXPECT_THAT(CheckPlan(model, plan, 512), IsEmpty());
+}
+
 TEST(CheckPlan, RefusesTensorParallelismBeyondTheKeyValueHeads) {
   TrainingPlan plan = Plan70B();
   plan.tp = 16;
@@ -169,7 +182,9 @@ TEST(CheckPlan, RefusesHeadsTooWideForTheirActivationsToBeCounted) {
 TEST(CheckPlan, SuggestsOnlyTensorParallelismThatDividesHeadsAndMlpAlike) {
   ModelConfig model = testing::Llama70B();
   model.ffn = 28674;  // 2 x 3^5 x 59
-  EXPECT_EQ(HintOf(CheckPlan(model, Plan70B(), 512), "TL1322"), "use tp 2");
+  // 512 / (2 x 4)
+  EXPECT_EQ(HintOf(CheckPlan(model, Plan70B(), 512), "TL1322"),
+            "use tp 2, which dp 64 fills the cluster with");
   TrainingPlan plan = Plan70B();
   plan.pp = 3;
   EXPECT_THAT(HintOf(CheckPlan(model, plan, 512), "TL1321"), Not(HasSubstr("tp 4 x")));
