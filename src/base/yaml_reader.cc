@@ -57,6 +57,9 @@ namespace {
 using internal::YamlNode;
 using internal::YamlTree;
 
+// Hints are then in its spelling.
+bool IsJson(const YamlTree& tree) { return tree.sources.front().name.ends_with(".json"); }
+
 std::string Shown(const std::string& text) {
   constexpr std::size_t kShown = 60;
   return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
@@ -374,8 +377,9 @@ std::optional<YamlValue> YamlMap::Required(std::string_view key) const {
   if (!value && missing) {
     const std::string slip = Misspelt(key);
     Error("TL1106", fmt::format("key '{}' is missing", key),
-          slip.empty() ? fmt::format("add `{}: …` here", key)
-                       : fmt::format("is '{}' it? write `{}`", Shown(slip), key));
+          slip.empty()
+              ? fmt::format("add `{0}{1}{0}: …` here", IsJson(*value_.tree_) ? "\"" : "", key)
+              : fmt::format("is '{}' it? write `{}`", Shown(slip), key));
   }
   return value;
 }
@@ -416,9 +420,8 @@ Result<YamlDocument> YamlDocument::Parse(std::string_view text, std::string file
   if (node.kind != YamlNode::Kind::kMap) {
     tree->Note(Severity::kError, *root, "TL1107",
                fmt::format("{} is not a mapping", Describe(node)),
-               tree->sources.front().name.ends_with(".json")
-                   ? "the file is a JSON object: {\"key\": value, …}"
-                   : "the file begins with `key: value` lines");
+               IsJson(*tree) ? "the file is a JSON object: {\"key\": value, …}"
+                             : "the file begins with `key: value` lines");
     return std::unexpected(tree->diagnostics);
   }
   node.read = true;

@@ -138,7 +138,8 @@ TEST(YamlReader, ANullThatIsRequiredIsMissing) {
   auto foreign = YamlDocument::Parse("{\"a\": null}", "config.json", YamlStyle::kForeign);
   int a = 0;
   EXPECT_FALSE(foreign->root().Require("a", a));
-  EXPECT_THAT(All(foreign->TakeDiagnostics()), HasSubstr("key 'a' is missing [TL1106]"));
+  EXPECT_THAT(All(foreign->TakeDiagnostics()),
+              AllOf(HasSubstr("key 'a' is missing [TL1106]"), HasSubstr("add `\"a\": …` here")));
   auto ours = Ours("a:\n");
   EXPECT_FALSE(ours.root().Require("a", a));
   EXPECT_THAT(All(ours.TakeDiagnostics()), HasSubstr("'a' has no value [TL1107]"));

@@ -21,7 +21,8 @@ bool ColorOn(int descriptor) {
 }
 
 constexpr auto kBarInterval = std::chrono::milliseconds(100);
-constexpr auto kLineInterval = std::chrono::seconds(10);
+constexpr auto kFirstLine = std::chrono::seconds(10);
+constexpr auto kLineInterval = std::chrono::seconds(60);
 
 StopToken& Token() {
   static StopToken token;
@@ -84,7 +85,7 @@ bool ColorOnStdout() { return ColorOn(STDOUT_FILENO); }
 
 ConsoleProgress::ConsoleProgress(bool quiet)
     : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {
-  next_ = Clock::now() + (terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
+  next_ = Clock::now() + (terminal_ ? Clock::duration(kBarInterval) : kFirstLine);
 }
 
 ConsoleProgress::~ConsoleProgress() {

@@ -16,7 +16,8 @@ void PrintDiagnostics(const Diagnostics& diagnostics);
 void PrintNote(std::string_view text);
 [[nodiscard]] bool ColorOnStdout();
 
-// Progress on stderr: a bar on a terminal, else a line every 10 s where it says something new.
+// Progress on stderr: a bar on a terminal, else a line after 10 s and then every minute where it
+// says something new.
 class ConsoleProgress final : public ProgressSink {
  public:
   explicit ConsoleProgress(bool quiet);

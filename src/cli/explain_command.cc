@@ -10,6 +10,8 @@
 #include "cli/console.h"
 #include "trunkline/base/check.h"
 #include "trunkline/collective/algorithm.h"
+#include "trunkline/fabric/build.h"
+#include "trunkline/fabric/route.h"
 
 namespace trunkline {
 
@@ -63,11 +65,44 @@ std::vector<Entry> AlgorithmEntries() {
   return entries;
 }
 
+std::vector<Entry> FabricEntries() {
+  std::vector<Entry> entries;
+  for (const FabricKind& kind : FabricKinds()) entries.push_back({kind.name, kind.summary});
+  return entries;
+}
+
+std::vector<Entry> RoutingEntries() {
+  std::vector<Entry> entries;
+  for (const RoutingPolicyInfo& policy : RoutingPolicies()) {
+    entries.push_back({policy.name, policy.summary});
+  }
+  return entries;
+}
+
+bool Knows(const std::vector<Entry>& entries, const std::string& name) {
+  return std::ranges::find(entries, name, &Entry::name) != entries.end();
+}
+
 std::string NamesOf(const std::vector<Entry>& entries) {
   std::string list;
   for (const Entry& entry : entries) list += fmt::format("  {}\n", entry.name);
   return list;
 }
+
+// A heading with the names below it, but for those that a list before has.
+class Listing {
+ public:
+  void Add(const char* heading, std::vector<Entry> entries) {
+    std::erase_if(entries, [&](const Entry& entry) { return Knows(seen_, entry.name); });
+    if (!entries.empty()) text_ += fmt::format("{}:\n{}", heading, NamesOf(entries));
+    std::ranges::copy(entries, std::back_inserter(seen_));
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::vector<Entry> seen_;
+  std::string text_;
+};
 
 std::string Lower(std::string_view text) {
   std::string out(text);
@@ -106,14 +141,19 @@ std::string Wrapped(std::string_view text) {
 
 int Execute(const ExplainCommand& command) {
   std::vector<Entry> entries = Terms();
-  const std::vector<Entry> algorithms = AlgorithmEntries();
   if (command.term.empty()) {
-    PrintResult("Terms:\n" + NamesOf(entries) + "Algorithms:\n" + NamesOf(algorithms) +
+    Listing listing;
+    listing.Add("Terms", entries);
+    listing.Add("Algorithms", AlgorithmEntries());
+    listing.Add("Fabrics", FabricEntries());
+    listing.Add("Routing", RoutingEntries());
+    PrintResult(listing.text() +
                 "and every error code, such as TL1103 (docs/errors.md lists them).\n");
     return kExitDone;
   }
-  std::ranges::copy(algorithms, std::back_inserter(entries));
-  std::ranges::copy(ErrorCodes(), std::back_inserter(entries));
+  for (auto* more : {&AlgorithmEntries, &FabricEntries, &RoutingEntries, &ErrorCodes}) {
+    std::ranges::copy(more(), std::back_inserter(entries));
+  }
   bool found = false;
   for (const Entry& entry : entries) {
     if (Lower(entry.name) != Lower(command.term)) continue;

@@ -58,8 +58,13 @@ Diagnostics PlaceIn(const std::string& spec, Diagnostics problems) {
 
 Result<FabricSubject> OfSpec(const std::string& text, const std::vector<Assignment>& assignments) {
   if (!assignments.empty()) {
+    const std::string with = fmt::format("{},{}", text, assignments.front().text);
     return Error("TL1002", "--set changes a scenario or how a file is read, and this is neither",
-                 fmt::format("write the key into the spec: {},key=value", text));
+                 ParseFabricSpec(with)
+                     ? "write the key into the spec: " + with
+                     : fmt::format("a spec has no such key; one of a scenario needs a scenario: "
+                                   "--set cluster.{}",
+                                   assignments.front().text));
   }
   const auto spec = ParseFabricSpec(text);
   if (!spec) return std::unexpected(PlaceIn(text, spec.error()));

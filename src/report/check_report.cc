@@ -195,8 +195,9 @@ std::string RenderCheckText(const BuiltFabric& built, const FabricCheck& check,
     text += fmt::format("found: {}\n{}", CountsText(check), FindingsText(check));
   }
   if (!check.switches.empty()) {
-    text += fmt::format("\n{} of {} switches have other uplinks than expected:\n{}",
-                        check.switches.size(), check.switches_with_uplinks, SwitchTable(check));
+    text += fmt::format("\n{} of {} other uplinks than expected:\n{}", check.switches.size(),
+                        Plural(check.switches_with_uplinks, "switch has", "switches have"),
+                        SwitchTable(check));
   }
   text += "\n" + RailText(check.rail);
   if (cost) text += "\n" + CostText(*cost);

@@ -64,14 +64,15 @@ std::string RenderGrowthText(const Growth& growth) {
   std::uint32_t tiers = 0;
   bool complete = true;
   for (const GrowthPoint& point : growth.points) {
-    const auto bar =
-        static_cast<std::size_t>(dearest > 0 ? kBarWidth * point.per_gpu() / dearest + 0.5 : 0);
+    std::string bar;
+    const double cells = dearest > 0 ? kBarWidth * point.per_gpu() / dearest + 0.5 : 0;
+    for (int i = 0; i < static_cast<int>(cells); ++i) bar += "█";
     const bool steps_up = tiers > 0 && point.tiers > tiers;
-    table.Add(
-        {Count(point.nodes), Count(point.gpus), fmt::to_string(point.tiers), Count(point.switches),
-         Count(point.cables), Money(point.price, ""), Money(point.per_gpu(), ""),
-         TimeOf(point.all_reduce), TimeOf(point.all_to_all), TimeOf(point.step),
-         std::string(bar, '#') + (steps_up ? " a tier more" : "") + (point.complete ? "" : " *")});
+    table.Add({Count(point.nodes), Count(point.gpus), fmt::to_string(point.tiers),
+               Count(point.switches), Count(point.cables), Money(point.price, ""),
+               Money(point.per_gpu(), ""), TimeOf(point.all_reduce), TimeOf(point.all_to_all),
+               TimeOf(point.step),
+               bar + (steps_up ? " a tier more" : "") + (point.complete ? "" : " *")});
     tiers = point.tiers;
     complete &= point.complete;
   }

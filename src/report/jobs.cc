@@ -91,9 +91,9 @@ std::vector<std::string> JobsFindings(const JobsResult& jobs) {
   if (jobs.shared.empty()) {
     findings.emplace_back("no link is shared: each takes the time that it takes alone");
   } else {
-    findings.push_back(fmt::format(
-        "{} links are shared; shares are of what each sends over the link when it runs alone",
-        Grouped(static_cast<double>(jobs.shared_total))));
+    findings.push_back(
+        fmt::format("{} shared; shares are of what each sends over the link when it runs alone",
+                    Plural(jobs.shared_total, "link is", "links are")));
   }
   const auto time = [](double seconds) { return Humanize(Time::FromSeconds(seconds)); };
   for (const JobResult& job : jobs.jobs) {

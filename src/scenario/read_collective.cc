@@ -108,7 +108,10 @@ void ReadSizes(const YamlMap& map, bool known, CollectiveJob& job) {
   if (job.sizes.size() < 2) return;
   const Bytes last = job.sizes.back();
   if (last < job.sizes.front()) {
-    to->Error("TL1205", "`to` is smaller than `from`", "exchange the two");
+    to->Error("TL1205",
+              fmt::format("the last size, {}, is smaller than the first, {}", ToString(last),
+                          ToString(job.sizes.front())),
+              "exchange the two");
     return;
   }
   job.sizes.resize(1);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -46,18 +47,6 @@ TEST(CommandLine, EveryHelpEndsInExamples) {
     EXPECT_THAT(outcome.out, ContainsRegex("Examples:\n  .*trunkline ")) << arguments.front();
     EXPECT_THAT(outcome.err, IsEmpty());
   }
-}
-
-TEST(CommandLine, WhatFollowsASetIsNoMoreOfIt) {
-  EXPECT_EQ(RunTrunkline({"run", "--set", "seed=2", "examples/two-jobs.yaml", "--json"}).status, 0);
-}
-
-// Some editors put a byte order mark first.
-TEST(CommandLine, ReadsFilesThatBeginWithAByteOrderMark) {
-  const std::string path = ::testing::TempDir() + "marked.csv";
-  std::ofstream(path) << "\xEF\xBB\xBF" << RunTrunkline({"fabric", "export", "clos:nodes=4"}).out;
-  EXPECT_EQ(RunTrunkline({"fabric", "show", path}).status, 0);
-  EXPECT_EQ(RunTrunkline({"fabric", "show", "--set", "routing=ecmp", path}).status, 0);
 }
 
 TEST(CommandLine, HelpOfAVerbHasItsFlagsAlone) {
@@ -103,6 +92,26 @@ TEST(CommandLine, ExplainsCodesTermsAndAlgorithms) {
   EXPECT_THAT(RunTrunkline({"explain", "Ring"}).out, HasSubstr("2(p-1)"));
   const Outcome unknown = RunTrunkline({"explain", "busbandwith"});
   EXPECT_EQ(unknown.status, 2);
+}
+
+// Words that results, documents and catalogues use without a word more.
+TEST(CommandLine, ExplainsTheWordsThatItUses) {
+  for (const char* word : {"rail-optimized", "hops", "fsdp", "placement", "flow", "upper bound",
+                           "5M/n", "dragonfly", "spray", "torus"}) {
+    const Outcome outcome = RunTrunkline({"explain", word});
+    EXPECT_EQ(outcome.status, 0) << word;
+    EXPECT_THAT(outcome.out, StartsWith(std::string(word) + ": "));
+  }
+}
+
+TEST(CommandLine, ListsEveryWordThatItExplainsOnce) {
+  std::istringstream lines(RunTrunkline({"explain"}).out);
+  std::multiset<std::string> words;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("  ")) words.insert(line);
+  }
+  EXPECT_GT(words.size(), 40U);
+  for (const std::string& word : words) EXPECT_EQ(words.count(word), 1U) << word;
 }
 
 TEST(CommandLine, ListsTheCatalogue) {
