@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "report/cost_report.h"
 #include "report/deadlock_report.h"
@@ -136,19 +138,65 @@ void WritePath(JsonWriter& json, const PathReport& path) {
   });
 }
 
+// The endpoints of a node, in order.
+std::vector<DeviceId> EndpointsOf(const Fabric& fabric, std::uint32_t node) {
+  std::vector<DeviceId> of_node;
+  for (const DeviceId endpoint : fabric.endpoints()) {
+    if (fabric.device(endpoint).node == node) of_node.push_back(endpoint);
+  }
+  return of_node;
+}
+
+// Of the links inside the two nodes alone: what the network leaves is a matter of all its flows.
+std::optional<SharedPath> ShareOf(const Router& router, const std::string& from,
+                                  const std::string& to) {
+  const Fabric& fabric = router.fabric();
+  const DeviceId src = fabric.Find(from).front();
+  const DeviceId dst = fabric.Find(to).front();
+  const std::vector<DeviceId> here = EndpointsOf(fabric, fabric.device(src).node);
+  const std::vector<DeviceId> there = EndpointsOf(fabric, fabric.device(dst).node);
+  if (here == there || here.size() != there.size() || here.size() < 2) return std::nullopt;
+  std::map<LinkId, std::uint32_t> flows;
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    for (const auto& [a, b] : {std::pair(here[i], there[i]), std::pair(there[i], here[i])}) {
+      const auto path = router.FindPath(a, b, 0);
+      if (!path) return std::nullopt;
+      for (const LinkId link : *path) ++flows[link];
+    }
+  }
+  const auto path = router.FindPath(src, dst, 0);
+  if (!path) return std::nullopt;
+  std::optional<SharedPath> shared;
+  for (const LinkId id : *path) {
+    const Link& link = fabric.link(id);
+    const bool cable_of_nic = fabric.device(link.from).kind == DeviceKind::kNic ||
+                              fabric.device(link.to).kind == DeviceKind::kNic;
+    if (link.kind == LinkKind::kNetwork && !cable_of_nic) continue;
+    const std::uint32_t sharing = std::max(1U, flows[id]);
+    const Rate each = Rate::BitsPerSecond(link.rate.bits_per_second() / sharing);
+    if (shared && shared->each <= each) continue;
+    shared = SharedPath{each, sharing, fabric.name(link.from), fabric.name(link.to)};
+  }
+  return shared;
+}
+
 }  // namespace
 
 Result<PathComparison> ComparePaths(const Fabric& fabric, RoutingPolicy routing,
                                     const std::string& from, const std::string& to,
                                     const RoutingParameters& parameters) {
   PathComparison paths{.from = from, .to = to, .routing = routing, .direct = {}, .staged = {}};
-  auto direct = TracePath(Router(fabric, {.policy = routing, .parameters = parameters}), from, to);
+  const Router on(fabric, {.policy = routing, .parameters = parameters});
+  auto direct = TracePath(on, from, to);
   if (!direct) return std::unexpected(std::move(direct.error()));
-  const RouterOptions off = {
-      .policy = routing, .gpudirect = GpuDirect::kOff, .parameters = parameters};
-  auto staged = TracePath(Router(fabric, off), from, to);
+  const Router off(fabric,
+                   {.policy = routing, .gpudirect = GpuDirect::kOff, .parameters = parameters});
+  auto staged = TracePath(off, from, to);
   paths.direct = *std::move(direct);
-  if (staged && !SamePath(paths.direct, *staged)) paths.staged = *std::move(staged);
+  if (!staged || SamePath(paths.direct, *staged)) return paths;
+  paths.staged = *std::move(staged);
+  paths.direct_shared = ShareOf(on, from, to);
+  paths.staged_shared = ShareOf(off, from, to);
   return paths;
 }
 
@@ -256,10 +304,32 @@ std::string RenderFabricJson(const BuiltFabric& built, const FabricAnalysis& ana
   return std::move(json).Take() + "\n";
 }
 
+namespace {
+
+std::string SharedText(const SharedPath& shared) {
+  return fmt::format("{}, as {} share {} -> {}", Humanize(shared.each),
+                     Plural(shared.flows, "flow"), Printable(shared.from), Printable(shared.to));
+}
+
+// Between GPUs of two nodes, by way of the NICs.
+bool LeavesANode(const PathReport& path) {
+  return path.hops.front().from.starts_with("gpu:") &&
+         std::ranges::any_of(path.hops,
+                             [](const PathHop& hop) { return hop.kind == LinkKind::kNetwork; });
+}
+
+}  // namespace
+
 std::string RenderPathText(const PathComparison& paths) {
   std::string text = fmt::format("{} to {}, {} routing\n\n", Printable(paths.from),
                                  Printable(paths.to), ToString(paths.routing));
-  if (!paths.staged) return text + PathTable(paths.direct);
+  if (!paths.staged) {
+    text += PathTable(paths.direct);
+    if (!LeavesANode(paths.direct)) return text;
+    return text +
+           "\nGPUDirect RDMA changes nothing here: from the GPU to its NIC all leads through the "
+           "CPU.\n";
+  }
   text += "With GPUDirect RDMA the NIC reads and writes GPU memory:\n";
   text += PathTable(paths.direct);
   text += "\nWithout it data is staged in host memory, through the CPU:\n";
@@ -267,6 +337,14 @@ std::string RenderPathText(const PathComparison& paths) {
   const Time added = paths.staged->latency - paths.direct.latency;
   text += fmt::format("\nGPUDirect RDMA saves {} hops and {} a message.\n",
                       paths.staged->hops.size() - paths.direct.hops.size(), Humanize(added));
+  if (paths.direct_shared && paths.staged_shared) {
+    text += Wrap(fmt::format("Where all GPUs of both nodes send and receive at once, each gets {} "
+                             "with it, and without it {}.",
+                             paths.direct_shared->flows == 1 ? Humanize(paths.direct_shared->each)
+                                                             : SharedText(*paths.direct_shared),
+                             SharedText(*paths.staged_shared)),
+                 "", 100);
+  }
   return text;
 }
 

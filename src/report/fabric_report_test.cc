@@ -1,5 +1,6 @@
 #include "trunkline/report/fabric_report.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -133,9 +134,24 @@ TEST(FabricReport, PathShowsWhatGpuDirectChanges) {
   EXPECT_THAT(text, HasSubstr("32 links"));
   // To a CPU and back at each end: four buses more.
   EXPECT_THAT(text, HasSubstr("GPUDirect RDMA saves 4 hops"));
+  // Two GPUs below a PCIe switch, each both ways: four flows on its one link to the CPU, of 52.92
+  // GB/s. With GPUDirect a GPU and its NIC have theirs to themselves.
+  EXPECT_THAT(text, HasSubstr("each gets 50 GB/s with it"));
+  EXPECT_THAT(text, HasSubstr("13.23 GB/s, as 4 flows share pcie-switch:0/1 -> cpu:0/0"));
   const auto json = nlohmann::json::parse(RenderPathJson(*paths));
   EXPECT_EQ(json["gpudirect"]["hops"].size(), 8U);
   EXPECT_EQ(json["host_memory"]["hops"].size(), 12U);
+}
+
+TEST(FabricReport, PathSaysWhereGpuDirectChangesNothing) {
+  for (const char* node : {"hgx-pcie", "gb200-nvl72"}) {
+    const BuiltFabric built = Build(fmt::format("single-switch:node={},nodes=2", node));
+    const auto out = ComparePaths(built.fabric, RoutingPolicy::kAdaptive, "gpu:0/3", "gpu:1/3");
+    const auto inside = ComparePaths(built.fabric, RoutingPolicy::kAdaptive, "gpu:0/3", "gpu:0/1");
+    ASSERT_TRUE(out.has_value() && inside.has_value());
+    EXPECT_THAT(RenderPathText(*out), HasSubstr("GPUDirect RDMA changes nothing here")) << node;
+    EXPECT_THAT(RenderPathText(*inside), Not(HasSubstr("GPUDirect"))) << node;
+  }
 }
 
 TEST(FabricReport, PathBetweenHostsHasOneForm) {

@@ -14,6 +14,14 @@
 // What `trunkline fabric` prints. Pure functions; texts end with a newline.
 namespace trunkline {
 
+// What is left of a path where all GPUs of both nodes send to their like and receive from it.
+struct SharedPath {
+  Rate each;                // an equal part of the narrowest link
+  std::uint32_t flows = 0;  // that share it
+  std::string from;         // its ends
+  std::string to;
+};
+
 // The same path with the NIC reading GPU memory itself and with data staged in host memory.
 struct PathComparison {
   std::string from;
@@ -21,6 +29,9 @@ struct PathComparison {
   RoutingPolicy routing = RoutingPolicy::kAdaptive;
   PathReport direct;
   std::optional<PathReport> staged;  // absent where it is the same, or the node has no CPU
+  // Of nodes with several GPUs, where `staged` is there.
+  std::optional<SharedPath> direct_shared = {};
+  std::optional<SharedPath> staged_shared = {};
 };
 
 // TL1410 and TL1411, as TracePath.
