@@ -166,6 +166,16 @@ RankSummary AccountRank(RankId rank, const Program& program, std::span<const Tas
   return summary;
 }
 
+namespace {
+
+auto Of(const Task& task) {
+  return [&](const CollectiveSummary& summary) {
+    return summary.collective == task.collective && summary.role == task.role;
+  };
+}
+
+}  // namespace
+
 std::vector<CollectiveSummary> AccountCollectives(const Program& program,
                                                   std::span<const TaskTimes> times) {
   const IntervalUnion compute = ComputeTime(program, times);
@@ -173,9 +183,7 @@ std::vector<CollectiveSummary> AccountCollectives(const Program& program,
   for (std::size_t i = 0; i < times.size(); ++i) {
     const Task& task = program.tasks[i];
     if (task.kind != TaskKind::kCollective) continue;
-    auto found = std::ranges::find_if(summaries, [&](const CollectiveSummary& s) {
-      return s.collective == task.collective && s.role == task.role;
-    });
+    auto found = std::ranges::find_if(summaries, Of(task));
     if (found == summaries.end()) {
       found = summaries.emplace(summaries.end());
       found->collective = task.collective;
@@ -191,6 +199,19 @@ std::vector<CollectiveSummary> AccountCollectives(const Program& program,
   std::ranges::sort(summaries, {},
                     [](const CollectiveSummary& s) { return std::pair(s.collective, s.role); });
   return summaries;
+}
+
+void TimeCollectives(const Program& program, std::span<const TaskTimes> times,
+                     std::span<CollectiveSummary> summaries) {
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Task& task = program.tasks[i];
+    if (task.kind != TaskKind::kCollective) continue;
+    CollectiveSummary& summary = *std::ranges::find_if(summaries, Of(task));
+    const Time moving = times[i].end - times[i].sent;
+    if (moving < summary.bound) continue;
+    ++summary.timed_count;
+    summary.timed += moving;
+  }
 }
 
 }  // namespace trunkline

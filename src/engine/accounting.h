@@ -35,8 +35,12 @@ struct TaskTimes {
 
 // The collectives of a rank by (collective, role): count, total, waiting (from `start` to `sent`)
 // and exposed (the part of the rest in which the compute stream was idle). Group size and bound are
-// the engine's to fill.
+// the engine's to fill, before TimeCollectives.
 [[nodiscard]] std::vector<CollectiveSummary> AccountCollectives(const Program& program,
                                                                 std::span<const TaskTimes> times);
+
+// Fills in timed_count and timed of the collectives of that rank, whose bounds are known by now.
+void TimeCollectives(const Program& program, std::span<const TaskTimes> times,
+                     std::span<CollectiveSummary> summaries);
 
 }  // namespace trunkline

@@ -46,6 +46,13 @@ class Account {
   [[nodiscard]] std::vector<CollectiveSummary> Collectives() const {
     return AccountCollectives(program_, times_);
   }
+  // With the bound of each set to that.
+  [[nodiscard]] std::vector<CollectiveSummary> Timed(std::int64_t bound) const {
+    std::vector<CollectiveSummary> summaries = Collectives();
+    for (CollectiveSummary& summary : summaries) summary.bound = Us(bound);
+    TimeCollectives(program_, times_, summaries);
+    return summaries;
+  }
 
  private:
   Program program_;
@@ -166,6 +173,20 @@ TEST(AccountCollectives, SubtractsWhatComputeHides) {
   EXPECT_EQ(summaries[0].count, 2U);
   EXPECT_EQ(summaries[0].total, Us(7));
   EXPECT_EQ(summaries[0].exposed, Us(4));  // [10, 12], [13, 14], [14, 15]
+}
+
+// Calls take 6, 5 and 3 from their last member on; where 5 is the least that all bytes take, the
+// third had moved some before.
+TEST(TimeCollectives, LeavesOutCallsInWhichEarlyMembersHadMovedBytes) {
+  const auto summaries = Account()
+                             .Ran(TaskKind::kCollective, 1, 0, 2, 8)
+                             .Ran(TaskKind::kCollective, 1, 8, 8, 13)
+                             .Ran(TaskKind::kCollective, 1, 13, 20, 23)
+                             .Timed(5);
+  ASSERT_EQ(summaries.size(), 1U);
+  EXPECT_EQ(summaries[0].count, 3U);
+  EXPECT_EQ(summaries[0].timed_count, 2U);
+  EXPECT_EQ(summaries[0].timed, Us(11));
 }
 
 }  // namespace

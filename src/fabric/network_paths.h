@@ -88,13 +88,8 @@ class NetworkPaths {
   // allows crosses one after the other, perhaps several times: of paths from every switch, which is
   // quick, or of those from the ends alone.
   enum class From : std::uint8_t { kSwitches, kEnds };
-  // Asks `enough` now and then whether to leave the rest out.
-  template <typename Visit, typename Enough>
-  void ForEachTurn(From from, Visit visit, Enough enough) const;
   template <typename Visit>
-  void ForEachTurn(From from, Visit visit) const {
-    ForEachTurn(from, visit, [] { return false; });
-  }
+  void ForEachTurn(From from, Visit visit) const;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -201,8 +196,8 @@ class NetworkPaths {
   std::unique_ptr<Tables> tables_;
 };
 
-template <typename Visit, typename Enough>
-void NetworkPaths::ForEachTurn(From from, Visit visit, Enough enough) const {
+template <typename Visit>
+void NetworkPaths::ForEachTurn(From from, Visit visit) const {
   std::vector<std::uint32_t> seen;  // by set: the last link that came before
   for (std::uint32_t first = 0; first < destination_count(); first += kTable) {
     const Table& table = TableOf(first);
@@ -232,7 +227,6 @@ void NetworkPaths::ForEachTurn(From from, Visit visit, Enough enough) const {
         }
       }
     }
-    if (enough()) return;
   }
 }
 

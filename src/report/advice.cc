@@ -84,25 +84,75 @@ std::string BubbleForm(const PipelineBubble& bubble, std::int64_t stages) {
       bubble.fill, bubble.passes, share, bubble.group_wait, bubble.last_group, stages);
 }
 
+// Those that gain, by the engine that tried them, fastest first: of the pipeline, or all others.
+std::vector<const TriedChange*> Worthwhile(const RunResult& result, bool of_pipeline) {
+  std::vector<const TriedChange*> changes;
+  if (result.tried.empty()) return changes;
+  const TriedChange& as_is = result.tried.front();
+  for (const TriedChange& tried : result.tried) {
+    if (&tried == &as_is || tried.of_pipeline != of_pipeline) continue;
+    // One that makes the plan fit need not be faster.
+    const bool gains = Ratio(as_is.time - tried.batch_time(), as_is.time) >= kWorthwhileShare;
+    if (gains || !result.fits_memory) changes.push_back(&tried);
+  }
+  std::ranges::stable_sort(changes, {}, &TriedChange::batch_time);
+  if (!of_pipeline && changes.size() > kChangesTold) changes.resize(kChangesTold);
+  return changes;
+}
+
+// Stages that are done wait for the others there: a bubble of the pipeline.
+bool SpansStages(const StepCollective& collective) {
+  return collective.role == "world" || collective.role == "embedding";
+}
+
+// The fastest changes of the pipeline that were tried, one of each kind.
+std::string BubbleTrials(const RunResult& result) {
+  std::string text;
+  std::vector<std::string_view> keys;
+  for (const TriedChange* change : Worthwhile(result, true)) {
+    const std::string_view key =
+        std::string_view(change->change).substr(0, change->change.find(':'));
+    if (std::ranges::find(keys, key) != keys.end()) continue;
+    keys.push_back(key);
+    text += fmt::format(
+        "{}{}{} with {}", text.empty() ? "" : "; ", Humanize(change->time),
+        change->batches == 1 ? "" : fmt::format(" for {} times the tokens", change->batches),
+        change->change);
+  }
+  if (text.empty()) return text;
+  return fmt::format(" The analytic engine, which takes {} as it is, takes {}.",
+                     Humanize(result.tried.front().time), text);
+}
+
 void SuggestBubble(const RunResult& result, std::vector<Suggestion>& out) {
   const TrainingWorkload& training = *result.training;
   if (training.plan.pp == 1) return;
   const PipelineBubble now = PipelineBubbleOf(training, training.plan.micro_batches());
   const BubbleChange change = LessBubble(training, now);
-  // Waits for a collective's last member are bubbles too, but not the pipeline's.
+  // Within a stage, waits for a collective's last member are bubbles too, but not the pipeline's.
   const Time bubble = result.iteration->bubble;
   Time idle = bubble;
-  for (const StepCollective& c : result.step_collectives) idle -= std::min(idle, c.waiting);
+  for (const StepCollective& c : result.step_collectives) {
+    if (!SpansStages(c)) idle -= std::min(idle, c.waiting);
+  }
   const double measured = Ratio(idle, result.iteration->time);
-  if (measured <= change.share) return;  // the closed form promises nothing
-  out.push_back(
-      {idle, fmt::format("The pipeline is idle for {} of the step{}. With equal stages and free "
-                         "transfers it is {}{}{}.",
-                         Percent(measured),
-                         idle < bubble ? ", waits for a collective's last member left out" : "",
-                         BubbleForm(now, training.plan.pp),
-                         measured > now.share() ? ", the rest is of stages and transfers" : "",
-                         change.text)});
+  const std::string trials = BubbleTrials(result);
+  // What communicates beside the pipeline makes the share smaller than the closed form's, which
+  // then promises nothing. The largest loss is told of all the same.
+  const bool promises = measured > change.share;
+  const IterationResult& iteration = *result.iteration;
+  const bool largest = idle > std::max(iteration.exposed_comm, iteration.other);
+  if (!promises && trials.empty() && !largest) return;
+  std::string text = fmt::format(
+      "The pipeline is idle for {} of the step{}. With equal stages and free transfers it is {}{}",
+      Percent(measured),
+      idle < bubble ? ", waits for the last member of a collective of one stage left out" : "",
+      BubbleForm(now, training.plan.pp),
+      measured > now.share() ? ", the rest is of stages and transfers"
+      : promises             ? ""
+                             : " of a step in which nothing else communicates");
+  text += (promises ? change.text : "") + "." + trials;
+  out.push_back({idle, std::move(text)});
 }
 
 void SuggestLayout(const RunResult& result, std::vector<Suggestion>& out) {
@@ -123,8 +173,8 @@ void SuggestCollective(const RunResult& result, std::vector<Suggestion>& out) {
   const auto most = std::ranges::max_element(result.step_collectives, {}, &StepCollective::exposed);
   if (most == result.step_collectives.end() || most->count == 0) return;
   const std::string name = CollectiveName(*most);
-  const Time bound = most->row.bound * static_cast<std::int64_t>(most->count);
-  const Time time = most->transfer();
+  const Time bound = most->row.bound * static_cast<std::int64_t>(most->timed_count);
+  const Time time = most->timed;
   if (bound >= time || bound == Time()) return;
   const Time gain = std::min(most->exposed, time - bound);
   const double times = Ratio(time, bound);
@@ -135,36 +185,25 @@ void SuggestCollective(const RunResult& result, std::vector<Suggestion>& out) {
                                    Humanize(bound), cause)});
 }
 
-// What the critical rank waits for its peers is theirs to gain.
+// What the critical rank waits for its peers is theirs to gain. Where the group spans stages, that
+// is the pipeline's bubble.
 void SuggestArrival(const RunResult& result, std::vector<Suggestion>& out) {
-  const auto most = std::ranges::max_element(result.step_collectives, {}, &StepCollective::waiting);
-  if (most == result.step_collectives.end()) return;
-  const Time idle = std::min(most->waiting, result.iteration->bubble);
-  out.push_back(
-      {idle, fmt::format("{} waits {} for its last member: its ranks do not come to it at "
-                         "the same time.",
-                         CollectiveName(*most), Humanize(most->waiting))});
-}
-
-// Those that gain, by the engine that tried them, fastest first.
-std::vector<const TriedChange*> WorthwhileChanges(const RunResult& result) {
-  std::vector<const TriedChange*> changes;
-  if (result.tried.empty()) return changes;
-  const TriedChange& as_is = result.tried.front();
-  for (const TriedChange& tried : result.tried) {
-    if (&tried == &as_is) continue;
-    // One that makes the plan fit need not be faster.
-    const bool gains = Ratio(as_is.time - tried.time, as_is.time) >= kWorthwhileShare;
-    if (gains || !result.fits_memory) changes.push_back(&tried);
+  const StepCollective* most = nullptr;
+  for (const StepCollective& c : result.step_collectives) {
+    if (SpansStages(c)) continue;
+    if (most == nullptr || c.waiting > most->waiting) most = &c;
   }
-  std::ranges::stable_sort(changes, {}, &TriedChange::time);
-  if (changes.size() > kChangesTold) changes.resize(kChangesTold);
-  return changes;
+  if (most == nullptr) return;
+  const Time idle = std::min(most->waiting, result.iteration->bubble);
+  out.push_back({idle, fmt::format("{} waits {} for its last member. All its ranks compute the "
+                                   "same: what comes late is a collective or a message before it, "
+                                   "over links that are shared or slower for some.",
+                                   CollectiveName(*most), Humanize(most->waiting))});
 }
 
 void SuggestTried(const RunResult& result, std::vector<Suggestion>& out) {
   if (!result.fits_memory) return;  // what would fit is another matter
-  for (const TriedChange* change : WorthwhileChanges(result)) {
+  for (const TriedChange* change : Worthwhile(result, false)) {
     const Time as_is = result.tried.front().time;
     const double share = Ratio(as_is - change->time, as_is);
     out.push_back(
@@ -182,7 +221,7 @@ std::string MemoryAdvice(const RunResult& result) {
                                  Humanize(result.memory_per_gpu - result.memory_capacity));
   if (result.tried.empty()) return text;
   std::string fitting;
-  for (const TriedChange* change : WorthwhileChanges(result)) {
+  for (const TriedChange* change : Worthwhile(result, false)) {
     fitting += fmt::format("{} {} ({}, a step of {})", fitting.empty() ? "" : ";", change->change,
                            Humanize(change->memory), Humanize(change->time));
   }

@@ -89,6 +89,7 @@ struct Usage {
   const CollectiveRow& row;
   std::uint32_t group_size;
   std::uint64_t count;
+  std::uint64_t timed_count;  // calls that `time` is of
   Time time;
 };
 
@@ -96,12 +97,12 @@ std::vector<Usage> Usages(const RunResult& result) {
   std::vector<Usage> out;
   for (const StepCollective& c : result.step_collectives) {
     out.push_back({fmt::format("{} of {}", CollectiveName(c), Humanize(c.row.bytes)), c.row,
-                   c.group_size, c.count, c.transfer()});
+                   c.group_size, c.count, c.timed_count, c.timed});
   }
   if (!result.rows.empty()) {
     const CollectiveRow& row = result.rows.back();
     out.push_back({fmt::format("{} of {}", ToString(row.primitive), Humanize(row.bytes)), row,
-                   static_cast<std::uint32_t>(result.placement.rank_count()), 1, row.time});
+                   static_cast<std::uint32_t>(result.placement.rank_count()), 1, 1, row.time});
   }
   return out;
 }
@@ -262,19 +263,19 @@ Question Algorithms(const RunResult& result) {
     AddCosts(usage, q);
     if (usage.time == Time()) continue;
     const Factor factor = FactorOf(usage.row.primitive, usage.group_size);
-    const double sent = static_cast<double>(usage.count) *
+    const double sent = static_cast<double>(usage.timed_count) *
                         static_cast<double>(usage.row.bytes.count()) *
                         BusBandwidthFactor(usage.row.primitive, usage.group_size);
     q.figures.push_back({fmt::format("{}: bus bandwidth", usage.name),
                          fmt::format("calls × size × {} / time", factor.formula),
-                         fmt::format("{} × {} × {} / {}", usage.count, Size(usage.row.bytes),
+                         fmt::format("{} × {} × {} / {}", usage.timed_count, Size(usage.row.bytes),
                                      factor.numbers, Duration(usage.time)),
                          Bandwidth(sent / usage.time.seconds())});
     if (usage.row.bound == Time()) continue;
-    const Time bound = usage.row.bound * static_cast<std::int64_t>(usage.count);
+    const Time bound = usage.row.bound * static_cast<std::int64_t>(usage.timed_count);
     q.figures.push_back({fmt::format("{}: against its lower bound", usage.name),
                          "time / (calls × bound)",
-                         fmt::format("{} / ({} × {})", Duration(usage.time), usage.count,
+                         fmt::format("{} / ({} × {})", Duration(usage.time), usage.timed_count,
                                      Duration(usage.row.bound)),
                          fmt::format("{:.4f}", Ratio(usage.time, bound))});
   }

@@ -110,7 +110,13 @@ void WriteStepCollectives(JsonWriter& json, const std::vector<StepCollective>& c
     json.Field("waiting_s", collective.waiting);
     json.Field("exposed_s", collective.exposed);
     json.Field("bound_s", collective.row.bound);
-    json.Field("busbw_Bps", collective.row.busbw_Bps);
+    json.Field("timed_calls", collective.timed_count);
+    json.Field("timed_s", collective.timed);
+    if (collective.timed_count > 0) {
+      json.Field("busbw_Bps", collective.row.busbw_Bps);
+    } else {
+      json.NullField("busbw_Bps");
+    }
   });
 }
 

@@ -106,8 +106,9 @@ TEST(RenderJson, HasEveryKeyOfTheContract) {
     EXPECT_TRUE(training["iteration"].contains(key)) << key;
   }
   EXPECT_TRUE(training["memory"].contains("per_gpu_bytes"));
-  for (const char* key : {"primitive", "algorithm", "protocol", "group_size", "bytes", "count",
-                          "time_s", "waiting_s", "exposed_s", "busbw_Bps"}) {
+  for (const char* key :
+       {"primitive", "algorithm", "protocol", "group_size", "bytes", "count", "time_s", "waiting_s",
+        "exposed_s", "timed_calls", "timed_s", "busbw_Bps"}) {
     EXPECT_TRUE(training["collectives"][0].contains(key)) << key;
   }
   for (const char* key : {"from", "to", "utilisation", "bytes", "packets", "max_queue_bytes"}) {

@@ -253,6 +253,8 @@ RunResult PipelineResult(int micro_batches) {
   reduce.count = 1;
   reduce.time = kReduce;
   reduce.exposed = kReduce;
+  reduce.timed_count = reduce.count;
+  reduce.timed = kReduce;
 
   result.tried = {
       {.change = "", .time = Milliseconds(360)},
@@ -289,7 +291,9 @@ RunResult PipelineResult(int micro_batches) {
                                   .total = kReduce,
                                   .waiting = {},
                                   .exposed = kReduce,
-                                  .bound = Milliseconds(20)});
+                                  .bound = Milliseconds(20),
+                                  .timed_count = 1,
+                                  .timed = kReduce});
   return result;
 }
 

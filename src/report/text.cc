@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "base/plural.h"
 #include "report/advice.h"
 #include "report/blocked.h"
 #include "report/critical_path.h"
@@ -49,6 +50,9 @@ class Page {
       text_ += item;
     }
   }
+  void Remarks(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) text_ += Wrap(Printable(text), "  ", kTextWidth);
+  }
   [[nodiscard]] std::string Take() && { return std::move(text_); }
 
  private:
@@ -84,10 +88,24 @@ const char* RunName(const RunResult& result) {
   return result.training ? "plan" : "trace";
 }
 
+// "llama-3.1-70b, 70.55 B parameters: tp 8 x pp 4 x dp 16, micro-batch 1, …".
+std::string PlanText(const TrainingWorkload& training) {
+  const TrainingPlan& plan = training.plan;
+  std::string text = fmt::format(
+      "{}, {:.4g} billion parameters: tp {} x pp {} x dp {}", training.model.name,
+      static_cast<double>(training.model.parameters()) / 1e9, plan.tp, plan.pp, plan.dp);
+  if (plan.cp > 1) text += fmt::format(" x cp {}", plan.cp);
+  if (plan.vp > 1) text += fmt::format(", {} chunks a stage", plan.vp);
+  return text + fmt::format(", ZeRO {}, micro-batch {}, global batch {}, sequence {}", plan.zero,
+                            plan.micro_batch, plan.global_batch,
+                            training.tokens_per_step / plan.global_batch);
+}
+
 void AddHead(Page& page, const RunResult& result) {
   page.Line(Printable(result.title));
   page.Line(Printable(
       fmt::format("{}; {} engine, seed {}", result.cluster_summary, result.engine, result.seed)));
+  if (result.training) page.Line(Printable(PlanText(*result.training)));
   page.Line("");
   std::string remark;
   if (result.status == RunStatus::kSaturated) {
@@ -160,6 +178,39 @@ void AddBreakdown(Page& page, const RunResult& result) {
   page.Add(table);
 }
 
+// Which calls have no bandwidth of their own.
+std::string EarlyMembers(std::span<const StepCollective* const> order) {
+  std::string calls;
+  for (const StepCollective* collective : order) {
+    if (collective->timed_count == collective->count) continue;
+    calls += fmt::format("{}{} of {} of {} of {}", calls.empty() ? "" : ", ",
+                         Grouped(static_cast<double>(collective->count - collective->timed_count)),
+                         Grouped(static_cast<double>(collective->count)),
+                         CollectiveName(*collective), Humanize(collective->row.bytes));
+  }
+  if (calls.empty()) return "";
+  return fmt::format(
+      "Calls that x bound and bus bandwidth leave out: {}. Members that came early had "
+      "moved bytes, and what was left when the last came took less than the lower bound.",
+      calls);
+}
+
+// What a reader of the table would stumble over.
+std::vector<std::string> StepCollectiveRemarks(const RunResult& result,
+                                               std::span<const StepCollective* const> order) {
+  std::vector<std::string> remarks;
+  if (std::string early = EarlyMembers(order); !early.empty()) remarks.push_back(std::move(early));
+  Time exposed;
+  for (const StepCollective* collective : order) exposed += collective->exposed;
+  if (exposed > result.iteration->exposed_comm) {
+    remarks.push_back(fmt::format(
+        "Exposed times add up to {}, more than the step's {}: of two collectives that move bytes "
+        "at once each counts, and one that does in a bubble of the step counts too.",
+        Humanize(exposed), Humanize(result.iteration->exposed_comm)));
+  }
+  return remarks;
+}
+
 void AddStepCollectives(Page& page, const RunResult& result) {
   if (result.step_collectives.empty()) return;
   page.Heading("Collectives on that rank, most exposed first; time includes waiting");
@@ -180,16 +231,17 @@ void AddStepCollectives(Page& page, const RunResult& result) {
                {"x bound"},
                {"bus bandwidth"}});
   for (const StepCollective* collective : order) {
-    const Time bound = collective->row.bound * static_cast<std::int64_t>(collective->count);
+    const Time bound = collective->row.bound * static_cast<std::int64_t>(collective->timed_count);
     table.Add({CollectiveName(*collective), collective->row.algorithm,
                ToString(collective->row.protocol), fmt::format("{}", collective->group_size),
                Humanize(collective->row.bytes), fmt::format("{}", collective->count),
                Humanize(collective->time), Humanize(collective->waiting),
                Humanize(collective->exposed),
-               bound > Time() ? Multiple(Ratio(collective->transfer(), bound)) : "",
-               Bandwidth(collective->row.busbw_Bps)});
+               bound > Time() ? Multiple(Ratio(collective->timed, bound)) : "-",
+               collective->timed_count > 0 ? Bandwidth(collective->row.busbw_Bps) : "-"});
   }
   page.Add(table);
+  page.Remarks(StepCollectiveRemarks(result, order));
 }
 
 void AddRows(Page& page, const RunResult& result) {

@@ -68,6 +68,7 @@ TEST(Table, KeepsANumberWithItsUnit) {
 TEST(RenderText, AnswersAtAGlance) {
   EXPECT_EQ(RenderText(testing::PipelineResult()), R"(tiny on 8 GPUs
 2 servers of 4 GPUs, 400 Gb/s, oversubscription 2; flow engine, seed 1
+tiny, 0.1327 billion parameters: tp 1 x pp 4 x dp 2, ZeRO 1, micro-batch 1, global batch 16, sequence 2048
 
   step time    365 ms
   lower bound  355 ms                no run of this plan on this fabric is faster; this one takes 1.028 times it

@@ -166,9 +166,8 @@ void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen, R
   const TrainingWorkload& training = *result.training;
   for (const CollectiveSummary& summary : result.timeline.collectives) {
     StepCollective step;
-    const auto count = static_cast<std::int64_t>(summary.count);
-    const Time each =
-        Time::Picoseconds(count == 0 ? 0 : (summary.total - summary.waiting).ps() / count);
+    const auto count = static_cast<std::int64_t>(summary.timed_count);
+    const Time each = Time::Picoseconds(count == 0 ? 0 : summary.timed.ps() / count);
     step.row = RowOf(chosen[summary.collective], summary.group_size, each, summary.bound);
     step.role = RoleName(graph, summary.collective, summary.role);
     step.group_size = summary.group_size;
@@ -176,6 +175,8 @@ void SummariseTraining(const TaskGraph& graph, std::span<const Chosen> chosen, R
     step.time = summary.total;
     step.waiting = summary.waiting;
     step.exposed = summary.exposed;
+    step.timed_count = summary.timed_count;
+    step.timed = summary.timed;
     result.step_collectives.push_back(std::move(step));
   }
   for (const StageMemory& stage : training.memory) {

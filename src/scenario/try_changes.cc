@@ -21,6 +21,7 @@ namespace {
 struct Change {
   std::string key;
   TrainingPlan plan;
+  bool of_pipeline = false;
 };
 
 // A key of `overlap` that something reads at the plan's extents (docs/training.md).
@@ -108,12 +109,71 @@ void AddLayout(const TrainingWorkload& training, std::vector<Change>& out) {
   out.push_back(std::move(change));
 }
 
+// More chunks a stage are hardly trained with.
+constexpr std::int64_t kMostChunks = 8;
+
+// The whole mapping, which means the same whatever the scenario writes for `parallel`. REQUIRES: no
+// layout.
+std::string ParallelText(const TrainingPlan& plan) {
+  static constexpr const char* kSchedules[] = {"gpipe", "1f1b", "interleaved"};
+  const TrainingPlan defaults;
+  std::string text = fmt::format("workload.training.parallel: {{tp: {}, pp: {}, dp: {}", plan.tp,
+                                 plan.pp, plan.dp);
+  const auto add = [&](const char* key, const auto& value, const auto& usual) {
+    if (value != usual) text += fmt::format(", {}: {}", key, value);
+  };
+  add("cp", plan.cp, defaults.cp);
+  add("schedule", std::string_view(kSchedules[std::to_underlying(plan.schedule)]), "1f1b");
+  add("vp", plan.vp, defaults.vp);
+  add("zero", plan.zero, defaults.zero);
+  add("sequence_parallel", plan.sequence_parallel, defaults.sequence_parallel);
+  add("order", plan.order, defaults.order);
+  if (plan.fsdp_shard_size != defaults.fsdp_shard_size) {
+    text += fmt::format(", fsdp: {{shard_size: {}}}", plan.fsdp_shard_size);
+  }
+  return text + "}";
+}
+
+// More micro-batches, chunks that are interleaved, and half the stages.
+void AddPipelines(const TrainingWorkload& training, std::vector<Change>& out) {
+  const TrainingPlan& plan = training.plan;
+  if (plan.pp == 1) return;
+  Change& larger = out.emplace_back(
+      fmt::format("workload.training.global_batch: {}", 2 * plan.global_batch), plan, true);
+  larger.plan.global_batch *= 2;
+  if (!plan.layout.empty()) return;
+  const auto add = [&](TrainingPlan changed) {
+    const bool interleaves = changed.pp > 1 && changed.vp > 1;
+    if (!interleaves) changed.vp = 1;
+    if (interleaves) {
+      changed.schedule = PipelineSchedule::kInterleaved;
+    } else if (plan.schedule == PipelineSchedule::kInterleaved) {
+      changed.schedule = PipelineSchedule::kOneFOneB;
+    }
+    out.push_back({ParallelText(changed), changed, true});
+  };
+  for (std::int64_t chunks = 2; chunks <= kMostChunks; ++chunks) {
+    if (chunks == plan.vp || training.model.layers % (plan.pp * chunks) != 0) continue;
+    TrainingPlan changed = plan;
+    changed.vp = chunks;
+    add(changed);
+  }
+  if (plan.pp % 2 != 0) return;
+  for (std::int64_t TrainingPlan::* const other : {&TrainingPlan::dp, &TrainingPlan::tp}) {
+    TrainingPlan changed = plan;
+    changed.pp /= 2;
+    changed.*other *= 2;
+    add(changed);
+  }
+}
+
 std::vector<Change> ChangesOf(const TrainingWorkload& training) {
   std::vector<Change> changes;
   AddOverlaps(training.plan, changes);
   AddMemory(training.plan, changes);
   AddBatches(training.plan, changes);
   AddLayout(training, changes);
+  AddPipelines(training, changes);
   return changes;
 }
 
@@ -146,7 +206,11 @@ class Trials {
     if (memory > result_.memory_capacity) return std::nullopt;
     const auto time = TimeOf(job.plan, chooser);
     if (!time) return std::nullopt;
-    return TriedChange{change.key, *time, memory};
+    return TriedChange{.change = change.key,
+                       .time = *time,
+                       .memory = memory,
+                       .batches = job.plan.global_batch / result_.training->plan.global_batch,
+                       .of_pipeline = change.of_pipeline};
   }
 
   [[nodiscard]] std::optional<Time> TimeOf(const TrainingPlan& plan, Chooser& chooser) const {

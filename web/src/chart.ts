@@ -70,6 +70,8 @@ export function completionChart(flows: Flows): SVGElement {
     chart.append(
         s('text', {x: x(time), y: kHeight - 8, class: `tick${anchor}`}, seconds(10 ** time, 3)));
   }
+  chart.append(
+      s('text', {x: kWidth - kRight, y: kTop - 2, class: 'tick end'}, 'completion time, log scale'));
   let path = `M${x(least)},${y(0)}`;
   for (const [time, share] of points) path += `H${x(time)}V${y(share)}`;
   chart.append(s('path', {d: path, class: 'line'}));

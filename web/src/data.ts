@@ -57,7 +57,9 @@ export type StepCollective = {
   waiting_s: number;
   exposed_s: number;
   bound_s: number;
-  busbw_Bps: number;
+  timed_calls: number;
+  timed_s: number;
+  busbw_Bps: number | null;
 };
 
 export type CollectiveRow = {

@@ -3,7 +3,7 @@
 import {busbwChart, completionChart} from './chart';
 import type {
   FastForward, Flows, FlowStatistics, Job, LinkRow, Percentiles, Repeat, Result,
-  SharedLink
+  SharedLink, StepCollective
 } from './data';
 import {breakable, type Child, type Column, h, longTable, meter, type Part, section, table} from './dom';
 import {
@@ -100,6 +100,15 @@ export function blocked(result: Result): Part {
 const how = (row: {algorithm: string; protocol: string}) =>
     breakable(`${row.algorithm}, ${row.protocol}`);
 
+// Calls that neither × bound nor the bus bandwidth is of.
+function earlyMembers(rows: StepCollective[]): string {
+  const calls = rows.reduce((sum, row) => sum + row.count - row.timed_calls, 0);
+  return calls === 0 ? '' :
+      ` In ${count(calls)} of ${count(rows.reduce((sum, row) => sum + row.count, 0))} calls members ` +
+          'that came early had moved bytes, so that less than the lower bound was left when the last ' +
+          'came: × bound and bus bandwidth leave those out.';
+}
+
 export function collectives(result: Result): Part {
   if (!result.collectives || result.collectives.length === 0) return null;
   const rows = [...result.collectives].sort((a, b) => b.exposed_s - a.exposed_s);
@@ -109,7 +118,7 @@ export function collectives(result: Result): Part {
       table(
           'All calls of one step on the critical rank, most exposed first. The bar is the time of all ' +
               'calls, from the arrival of this rank and so with its wait for the others; its strong ' +
-              'part is exposed, not hidden by compute.',
+              'part is exposed, not hidden by compute.' + earlyMembers(rows),
           [
             {
               title: 'Collective',
@@ -123,8 +132,8 @@ export function collectives(result: Result): Part {
             {title: 'Time', cell: row => seconds(row.time_s)},
             {title: 'Waiting', cell: row => seconds(row.waiting_s)},
             {title: 'Exposed', cell: row => seconds(row.exposed_s)},
-            {title: '× bound', cell: row => multiple(row.time_s - row.waiting_s, row.bound_s * row.count)},
-            {title: 'Bus bandwidth', cell: row => bandwidth(row.busbw_Bps)},
+            {title: '× bound', cell: row => multiple(row.timed_s, row.bound_s * row.timed_calls)},
+            {title: 'Bus bandwidth', cell: row => row.busbw_Bps === null ? '–' : bandwidth(row.busbw_Bps)},
             {
               title: 'Time and exposed',
               text: true,
@@ -434,7 +443,9 @@ export function links(result: Result): Part {
   const all =
       h('details', {},
         h('summary', {},
-          `The ${count(result.links.length)} narrowest of ${count(result.links_total ?? 0)} links`),
+          result.links.length === result.links_total ?
+              `All ${count(result.links.length)} links, narrowest first` :
+              `The ${count(result.links.length)} narrowest of ${count(result.links_total ?? 0)} links`),
         longTable(
             'Narrowest first.',
             [

@@ -62,6 +62,10 @@ struct CollectiveSummary {
   Time waiting;             // of that, before the last member came
   Time exposed;             // of the rest, not hidden by compute
   Time bound;               // lower bound of one execution
+  // Executions that took at least `bound` from when the last member came, and that time. In all
+  // others members that had come before had moved bytes: what is left then is no collective's time.
+  std::uint64_t timed_count = 0;
+  Time timed;
 };
 
 struct LinkUse {

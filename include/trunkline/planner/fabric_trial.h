@@ -37,8 +37,7 @@ struct FabricTrial {
   RoutingPolicy routing = RoutingPolicy::kAdaptive;
   FabricAnalysis analysis;
   FabricCost cost;
-  // Absent where they were not asked for or cannot run: `troubles` says why, and what the others
-  // may miss.
+  // Absent where they were not asked for or cannot run: `troubles` says why.
   std::optional<TrialTime> all_reduce;
   std::optional<TrialTime> all_to_all;
   std::optional<TrialTime> step;

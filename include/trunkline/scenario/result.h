@@ -74,11 +74,12 @@ struct StepCollective {
   std::uint32_t group_size = 0;
   std::uint64_t count = 0;  // executions on the critical rank
   Time time;                // all of them, on the critical rank
-  Time waiting;             // of that, before the last member came; row.time is without
+  Time waiting;             // of that, before the last member came
   Time exposed;
-
-  // All of them, each from when its last member came.
-  [[nodiscard]] Time transfer() const { return time - waiting; }
+  // Those that took at least row.bound from when the last member came, and that time: the only ones
+  // that row.time, their mean, and bandwidths are of (timeline.h); without any these are 0.
+  std::uint64_t timed_count = 0;
+  Time timed;
 };
 
 // What part of a link's capacity over `time` went to `wire_bytes`; 0 when no time passed.
@@ -106,7 +107,12 @@ struct LinkRow {
 struct TriedChange {
   std::string change;  // "workload.training.recompute: full"; empty: as it is
   Time time;
-  Bytes memory = {};  // of the fullest stage's GPU
+  Bytes memory = {};         // of the fullest stage's GPU
+  std::int64_t batches = 1;  // of the plan's global batch, in that time
+  bool of_pipeline = false;  // meant to leave its stages idle for less
+
+  // Of one global batch.
+  [[nodiscard]] Time batch_time() const { return Time::Picoseconds(time.ps() / batches); }
 };
 
 // A figure over runs with different seeds: its mean, and how far the true mean may be (95 %).

@@ -99,6 +99,7 @@ Result<void> AddCollectives(const StepRun::Rank& critical, std::span<const TaskT
     summary.bound = *bound;
     summary.group_size = costs.size(group);
   }
+  TimeCollectives(*critical.program, times, timeline.collectives);
   return {};
 }
 

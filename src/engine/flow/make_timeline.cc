@@ -82,8 +82,9 @@ void Reporter::AddRanks() {
 Result<void> Reporter::AddCollectives() {
   if (timeline_.ranks.empty()) return {};
   const auto critical = static_cast<std::uint32_t>(timeline_.critical);
-  timeline_.collectives =
-      AccountCollectives(runner_.program_of(critical), TimesUntil(critical, timeline_.end));
+  const Program& program = runner_.program_of(critical);
+  const std::vector<TaskTimes> times = TimesUntil(critical, timeline_.end);
+  timeline_.collectives = AccountCollectives(program, times);
   for (CollectiveSummary& summary : timeline_.collectives) {
     std::vector<DeviceId> members;
     for (const RankId member :
@@ -96,6 +97,7 @@ Result<void> Reporter::AddCollectives() {
     if (!bound) return std::unexpected(bound.error());
     summary.bound = *bound;
   }
+  TimeCollectives(program, times, timeline_.collectives);
   return {};
 }
 
