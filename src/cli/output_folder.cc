@@ -104,11 +104,11 @@ Result<OutputFolder> OutputFolder::Open(const std::string& path) {
   std::error_code failure;
   OutputFolder folder(path);
   folder.made_ = MissingFolders(path);
-  std::filesystem::create_directories(path, failure);
-  if (failure) return refuse(failure.message());
-  for (const std::string& made : folder.made_) {
+  for (const std::string& made : folder.made_) {  // before they are, as a signal may come between
     folder.made_paths_.push_back(std::make_unique<MadePath>(made));
   }
+  std::filesystem::create_directories(path, failure);
+  if (failure) return refuse(failure.message());
   const PendingFile probe(folder.PathOf("result.json"));
   if (!probe.is_open()) return refuse(LastError());
   return folder;
