@@ -64,16 +64,17 @@ void AddOverlaps(const TrainingPlan& plan, std::vector<Change>& out) {
   }
 }
 
-void AddMemory(const TrainingPlan& plan, std::vector<Change>& out) {
+// Where the plan fits, what takes less memory and more time is no change to try.
+void AddMemory(const TrainingPlan& plan, bool fits, std::vector<Change>& out) {
   constexpr std::pair<Recompute, const char*> kRecomputes[] = {
       {Recompute::kNone, "none"}, {Recompute::kSelective, "selective"}, {Recompute::kFull, "full"}};
   for (const auto& [recompute, name] : kRecomputes) {
-    if (recompute == plan.recompute) continue;
+    if (recompute == plan.recompute || (fits && recompute > plan.recompute)) continue;
     Change& change = out.emplace_back(fmt::format("workload.training.recompute: {}", name), plan);
     change.plan.recompute = recompute;
   }
   for (int zero = 0; plan.dp > 1 && zero <= 3; ++zero) {
-    if (zero == plan.zero) continue;
+    if (zero == plan.zero || (fits && zero > std::max(plan.zero, 1))) continue;
     Change& change =
         out.emplace_back(fmt::format("workload.training.parallel.zero: {}", zero), plan);
     change.plan.zero = zero;
@@ -167,10 +168,10 @@ void AddPipelines(const TrainingWorkload& training, std::vector<Change>& out) {
   }
 }
 
-std::vector<Change> ChangesOf(const TrainingWorkload& training) {
+std::vector<Change> ChangesOf(const TrainingWorkload& training, bool fits) {
   std::vector<Change> changes;
   AddOverlaps(training.plan, changes);
-  AddMemory(training.plan, changes);
+  AddMemory(training.plan, fits, changes);
   AddBatches(training.plan, changes);
   AddLayout(training, changes);
   AddPipelines(training, changes);
@@ -196,6 +197,10 @@ class Trials {
   [[nodiscard]] ChoiceInput At(const Placement& placement) const {
     return {*result_.router, scenario_.cluster.transport, placement,
             scenario_.cluster.fabric->node};
+  }
+
+  [[nodiscard]] bool Fits(const TrainingPlan& plan) const {
+    return FullestGpu({result_.training->model, plan}) <= result_.memory_capacity;
   }
 
   // Nothing for a plan that is refused, exceeds the memory or does not run.
@@ -267,7 +272,7 @@ StepTrials TryBeside(const std::function<void()>& run, const Scenario& scenario,
                      const RunResult& result) {
   const TrainingPlan& plan = result.training->plan;
   const Trials trials(scenario, stop, costs, result);
-  const std::vector<Change> changes = ChangesOf(*result.training);
+  const std::vector<Change> changes = ChangesOf(*result.training, trials.Fits(plan));
   const std::optional<Placement> packed = Packed(result);
   std::vector<std::optional<TriedChange>> tried(changes.size() + 1);  // packed last
   StepTrials found;
