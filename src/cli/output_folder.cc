@@ -65,8 +65,8 @@ void RemoveMadePaths() {
 PendingFile::PendingFile(std::string target)
     : target_(std::move(target)),
       path_(fmt::format("{}.{}.part", target_, getpid())),
-      descriptor_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)),
-      made_(path_) {}
+      made_(path_),
+      descriptor_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {}
 
 PendingFile::~PendingFile() {
   if (descriptor_ < 0) return;

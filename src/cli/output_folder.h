@@ -25,8 +25,8 @@ class MadePath {
 // it, if it then ends the process.
 void RemoveMadePaths();
 
-// A file that is written beside its name and gets it when it is whole. A process that dies leaves
-// what it has written so far there.
+// A file that is written beside its name and gets it when it is whole. A process that is killed
+// outright leaves what it has written so far there.
 class PendingFile {
  public:
   explicit PendingFile(std::string target);
@@ -43,8 +43,8 @@ class PendingFile {
  private:
   std::string target_;
   std::string path_;
+  MadePath made_;  // before the file is, as a signal may come between
   int descriptor_;
-  MadePath made_;
 };
 
 // TL1903, with the reason in errno.

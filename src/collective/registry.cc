@@ -51,6 +51,10 @@ void CheckSizes(const CollectiveSpec& spec, Diagnostics& problems) {
                     spec.element_bytes),
         fmt::format("use {} bytes", bytes / spec.element_bytes * spec.element_bytes));
   }
+  if (spec.step.count() <= 0) {
+    Add(problems, "TL1502", fmt::format("a step of {} bytes moves nothing", spec.step.count()),
+        "leave it as it is, or give what the protocol moves at once");
+  }
   if (spec.slice.count() < 0) {
     Add(problems, "TL1502", fmt::format("a slice of {} bytes is negative", spec.slice.count()),
         "0 takes what the protocol moves at once");

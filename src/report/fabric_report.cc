@@ -193,7 +193,8 @@ Result<PathComparison> ComparePaths(const Fabric& fabric, RoutingPolicy routing,
                    {.policy = routing, .gpudirect = GpuDirect::kOff, .parameters = parameters});
   auto staged = TracePath(off, from, to);
   paths.direct = *std::move(direct);
-  if (!staged || SamePath(paths.direct, *staged)) return paths;
+  paths.through_cpu = staged && SamePath(paths.direct, *staged);
+  if (!staged || paths.through_cpu) return paths;
   paths.staged = *std::move(staged);
   paths.direct_shared = ShareOf(on, from, to);
   paths.staged_shared = ShareOf(off, from, to);
@@ -325,7 +326,7 @@ std::string RenderPathText(const PathComparison& paths) {
                                  Printable(paths.to), ToString(paths.routing));
   if (!paths.staged) {
     text += PathTable(paths.direct);
-    if (!LeavesANode(paths.direct)) return text;
+    if (!LeavesANode(paths.direct) || !paths.through_cpu) return text;
     return text +
            "\nGPUDirect RDMA changes nothing here: from the GPU to its NIC all leads through the "
            "CPU.\n";

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <regex>
@@ -28,7 +29,9 @@ struct Shape {
 // A step whose stages are equal, with next to no embedding and head, on a network that is next to
 // free.
 RunResult StepOf(const Shape& shape) {
-  const std::string model = ::testing::TempDir() + "pipeline_bubble_test.json";
+  // Each test is a process of its own, beside others.
+  const std::string model =
+      ::testing::TempDir() + fmt::format("pipeline_bubble_test_{}.json", getpid());
   std::ofstream(model) << R"({"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096,
       "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8,
       "vocab_size": 128, "max_position_embeddings": 8192})";

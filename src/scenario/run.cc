@@ -1,8 +1,8 @@
 #include "trunkline/scenario/run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <bit>
 #include <chrono>
 #include <ctime>
 #include <optional>
@@ -11,6 +11,7 @@
 #include "engine/analytic/analytic_time.h"
 #include "fabric/trunks.h"
 #include "scenario/choose.h"
+#include "scenario/closed_form.h"
 #include "scenario/deadlock_check.h"
 #include "scenario/describe_faults.h"
 #include "scenario/one_node.h"
@@ -161,45 +162,10 @@ class Run {
         "engine: packet; or routing: valiant for what it takes at worst"));
   }
 
-  // What the closed form of a collective misses, or nothing. docs/engines.md has how far off it is.
-  [[nodiscard]] const char* Missed(const CollectiveChoice& choice, std::uint32_t ranks) {
-    // Up to these within 1 % of the flow engine; chains and trees within 10 %.
-    constexpr Bytes kAgrees{std::int64_t{4} << 20};
-    constexpr Bytes kPipelined{std::int64_t{256} << 10};
-    const std::string& algorithm = choice.algorithm;
-    const Primitive primitive = choice.spec.primitive;
-    if (choice.spec.bytes <= kPipelined) return nullptr;
-    const bool chain = algorithm == "ring" &&
-                       (primitive == Primitive::kBroadcast || primitive == Primitive::kReduce);
-    if (chain && choice.spec.channels > 1 && result_.fragmentation.nodes > 1) {
-      return "a third of the time of a Broadcast or Reduce by ring over several nodes, or take it "
-             "for more than twice as long: its channels start in step and drift apart";
-    }
-    if (algorithm == "double_binary_tree" && !costs().alike()) {
-      return "up to 40 % of the time of a double binary tree on a fabric that is not the same for "
-             "all, where slices of both trees meet on the way";
-    }
-    if (choice.spec.bytes <= kAgrees) return nullptr;
-    const bool exchange = algorithm == "pairwise" || algorithm == "direct";
-    if (exchange && !costs().alike() && ranks > GroupModel::kMostInAllPairs) {
-      return "more than half of the time of a large exchange on a fabric that is not the same for "
-             "all, whose cables it then does not follow one by one";
-    }
-    if (algorithm == "pairwise" && result_.fragmentation.nodes > 1) {
-      return "more than half of the time of a large pairwise exchange over several nodes, whose "
-             "steps meet on the NICs";
-    }
-    const bool doubling = algorithm == "recursive_doubling" || algorithm == "halving_doubling";
-    if (doubling && !std::has_single_bit(ranks)) {
-      return "up to half of the time among ranks that are no power of two, where those that hand "
-             "nothing over start at once";
-    }
-    return nullptr;
-  }
-
   void WarnOfClosedForm(const CollectiveChoice& choice, std::uint32_t ranks) {
     if (scenario_.engine != EngineKind::kAnalytic || warned_of_closed_form_) return;
-    const char* missed = Missed(choice, ranks);
+    const char* missed =
+        MissedByClosedForm(choice, ranks, result_.fragmentation.nodes, costs().alike());
     if (missed == nullptr) return;
     warned_of_closed_form_ = true;
     result_.warnings.push_back(Warning("TL1622",
@@ -295,16 +261,22 @@ class Run {
       return false;
     }
     const bool too_fast = result_.time < result_.bound;
-    if (!too_fast && costs().most_unlike() <= kAlike) return false;
-    result_.warnings.push_back(Warning(
-        "TL1622",
-        fmt::format(
-            "groups of one kind lie differently, the slowest takes {:.1f} times what the "
-            "fastest does: the analytic engine takes the slowest for all of a kind, and may "
-            "be off by a factor of two{}",
-            costs().most_unlike(),
-            too_fast ? fmt::format("; a rank needs at least {}", Humanize(result_.bound)) : ""),
-        "run it with engine: flow, which looks at each; or placement: packed"));
+    std::vector<std::string> why;
+    if (costs().most_unlike() > kAlike) {
+      why.push_back(fmt::format(
+          "groups of one kind lie differently, the slowest takes {:.1f} times what the fastest "
+          "does: the analytic engine takes the slowest for all of a kind, and may be off by a "
+          "factor of two",
+          costs().most_unlike()));
+    }
+    if (too_fast) {
+      why.push_back(fmt::format("a rank that the analytic engine does not follow needs at least {}",
+                                Humanize(result_.bound)));
+    }
+    if (why.empty()) return false;
+    result_.warnings.push_back(
+        Warning("TL1622", fmt::format("{}", fmt::join(why, "; ")),
+                "run it with engine: flow, which looks at each; or placement: packed"));
     return too_fast;
   }
 
@@ -355,8 +327,11 @@ class Run {
     if (!chosen) return std::unexpected(PlaceAt(job.algorithms_origin, chosen.error()));
     if (!options_.try_changes) return RunStep(*chosen);
     Result<void> done;
-    StepTrials trials = TryBeside([&] { done = RunStep(*chosen); }, scenario_, options_.stop,
-                                  costs(), chooser, result_);
+    const auto run = [&] {
+      done = RunStep(*chosen);
+      return done.has_value() && result_.iteration.has_value();
+    };
+    StepTrials trials = TryBeside(run, scenario_, options_.stop, costs(), chooser, result_);
     if (done && result_.iteration) AddTrials(std::move(trials), result_);
     return done;
   }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <utility>
 
@@ -267,7 +268,7 @@ TrainingPlan WithoutOverlap(TrainingPlan plan) {
 
 }  // namespace
 
-StepTrials TryBeside(const std::function<void()>& run, const Scenario& scenario,
+StepTrials TryBeside(const std::function<bool()>& run, const Scenario& scenario,
                      const StopToken* stop, FabricCosts& costs, Chooser& chooser,
                      const RunResult& result) {
   const TrainingPlan& plan = result.training->plan;
@@ -276,7 +277,9 @@ StepTrials TryBeside(const std::function<void()>& run, const Scenario& scenario,
   const std::optional<Placement> packed = Packed(result);
   std::vector<std::optional<TriedChange>> tried(changes.size() + 1);  // packed last
   StepTrials found;
+  std::atomic<bool> wanted = true;
   const auto try_one = [&](std::size_t i) {
+    if (!wanted) return;
     if (i < changes.size()) {
       tried[i] = trials.Try(changes[i], chooser);
     } else if (i > changes.size() + 1) {
@@ -290,7 +293,7 @@ StepTrials TryBeside(const std::function<void()>& run, const Scenario& scenario,
     }
   };
   const std::size_t as_is = result.engine == "analytic" ? 0 : 1;
-  Beside(run, tried.size() + 1 + as_is, try_one);
+  Beside([&] { wanted = run(); }, tried.size() + 1 + as_is, try_one);
   for (std::optional<TriedChange>& change : tried) {
     if (change) found.changes.push_back(*std::move(change));
   }

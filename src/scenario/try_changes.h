@@ -21,11 +21,12 @@ struct StepTrials {
   std::vector<TriedChange> changes;
 };
 
-// run() on the calling thread and, side by side with it, the trials of its step. `result` is that
+// run() on the calling thread and, side by side with it, the trials of its step, until run() says
+// that nobody wants them. `result` is that
 // of the scenario's training step, in the making: the run leaves alone what it has already, which
 // is all that a run needs, and the memory. `costs` are of its router and transport, `chooser` of
 // its placement.
-[[nodiscard]] StepTrials TryBeside(const std::function<void()>& run, const Scenario& scenario,
+[[nodiscard]] StepTrials TryBeside(const std::function<bool()>& run, const Scenario& scenario,
                                    const StopToken* stop, FabricCosts& costs, Chooser& chooser,
                                    const RunResult& result);
 

@@ -2,6 +2,7 @@
 // analytic engine follows every cable, and meets the flow engine.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -61,7 +62,8 @@ TEST(Unlike, FaultsTakeWhatTheFlowEngineSays) {
 }
 
 std::string Step(const std::string& cluster, const std::string& faults = "") {
-  const std::string model = ::testing::TempDir() + "unlike_test_model.json";
+  // Each test is a process of its own, beside others.
+  const std::string model = ::testing::TempDir() + fmt::format("unlike_test_{}.json", getpid());
   std::ofstream(model) << R"({"model_type": "llama", "num_hidden_layers": 8, "hidden_size": 4096,
     "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8,
     "vocab_size": 32000, "max_position_embeddings": 4096})";

@@ -29,6 +29,7 @@ struct PathComparison {
   RoutingPolicy routing = RoutingPolicy::kAdaptive;
   PathReport direct;
   std::optional<PathReport> staged;  // absent where it is the same, or the node has no CPU
+  bool through_cpu = false;          // it is the same: there is no way past the CPU
   // Of nodes with several GPUs, where `staged` is there.
   std::optional<SharedPath> direct_shared = {};
   std::optional<SharedPath> staged_shared = {};

@@ -147,7 +147,8 @@ Result<FabricCosts::Message> StepCosts::Peer(RankId from, std::uint32_t role) {
   return fabric_.SlowestOf(messages);
 }
 
-// Of the messages between two nodes one, and of those as far apart the one with the least room.
+// Of the messages between two nodes one where all fare alike, and of those as far apart the one
+// with the least room.
 Result<FabricCosts::Message> StepCosts::SlowestByPattern(RankId from, std::uint32_t role) {
   const FabricCuts& cuts = fabric_.cuts();
   const CutLoad& senders = LoadOf(input_.graph.program_of(from));
@@ -159,7 +160,9 @@ Result<FabricCosts::Message> StepCosts::SlowestByPattern(RankId from, std::uint3
     const RankId peer = input_.graph.peer(source, role);
     const FabricCosts::Ends ends(endpoint(source), endpoint(peer));
     const std::pair nodes(node(ends.first), node(ends.second));
-    if (std::exchange(last, nodes) == nodes && nodes.first != Device::kNoNode) continue;
+    // Where all NICs have as many ranks, those of one node fare alike.
+    const bool alike = std::exchange(last, nodes) == nodes && senders.evenness != 0;
+    if (alike && nodes.first != Device::kNoNode) continue;
     const CutLoad& receivers = LoadOf(input_.graph.program_of(peer));
     const double rate = cuts.FairRate(ends.first, senders, ends.second, receivers);
     const auto [known, added] =

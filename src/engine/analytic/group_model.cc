@@ -308,7 +308,8 @@ double GroupModel::AllPairsSeconds(double bytes, std::uint32_t connections) {
 }
 
 double GroupModel::AllPairsOverLinks(double bytes) {
-  if (ranks() > kMostInAllPairs) return 0;
+  const std::size_t pairs = std::size_t{ranks()} * ranks() * (1 + siblings_.size());
+  if (ranks() > kMostInAllPairs || pairs > kMostPairs) return 0;
   std::vector<double> load;
   double latency = 0;
   const auto add = [&](DeviceId from, DeviceId to) {

@@ -92,6 +92,7 @@ class GroupModel {
   // A step in which every member puts `bytes` to every other. O(members); where every pair has its
   // own way O(members^2), up to so many: the routes of more take longer than the flow engine.
   static constexpr std::uint32_t kMostInAllPairs = 256;
+  static constexpr std::size_t kMostPairs = std::size_t{1} << 20;  // of it and its siblings
   [[nodiscard]] double AllPairsSeconds(double bytes, std::uint32_t connections);
   // How long a put of the loaded step keeps its sender busy, message overhead included, where it is
   // split over so many connections.

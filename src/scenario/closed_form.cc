@@ -1,0 +1,46 @@
+#include "scenario/closed_form.h"
+
+#include <bit>
+#include <string>
+
+#include "engine/analytic/group_model.h"
+
+namespace trunkline {
+
+const char* MissedByClosedForm(const CollectiveChoice& choice, std::uint32_t ranks,
+                               std::size_t nodes, bool alike) {
+  // Up to these within 1 % of the flow engine; chains and trees within 10 %.
+  constexpr Bytes kAgrees{std::int64_t{4} << 20};
+  constexpr Bytes kPipelined{std::int64_t{256} << 10};
+  const std::string& algorithm = choice.algorithm;
+  const Primitive primitive = choice.spec.primitive;
+  if (choice.spec.bytes <= kPipelined) return nullptr;
+  const bool chain = algorithm == "ring" &&
+                     (primitive == Primitive::kBroadcast || primitive == Primitive::kReduce);
+  if (chain && choice.spec.channels > 1 && nodes > 1) {
+    return "a third of the time of a Broadcast or Reduce by ring over several nodes, or take it "
+           "for more than twice as long: its channels start in step and drift apart";
+  }
+  if (algorithm == "double_binary_tree" && !alike) {
+    return "up to 40 % of the time of a double binary tree on a fabric that is not the same for "
+           "all, where slices of both trees meet on the way";
+  }
+  if (choice.spec.bytes <= kAgrees) return nullptr;
+  const bool exchange = algorithm == "pairwise" || algorithm == "direct";
+  if (exchange && !alike && ranks > GroupModel::kMostInAllPairs) {
+    return "more than half of the time of a large exchange on a fabric that is not the same for "
+           "all, whose cables it then does not follow one by one";
+  }
+  if (algorithm == "pairwise" && nodes > 1) {
+    return "more than half of the time of a large pairwise exchange over several nodes, whose "
+           "steps meet on the NICs";
+  }
+  const bool doubling = algorithm == "recursive_doubling" || algorithm == "halving_doubling";
+  if (doubling && !std::has_single_bit(ranks)) {
+    return "up to half of the time among ranks that are no power of two, where those that hand "
+           "nothing over start at once";
+  }
+  return nullptr;
+}
+
+}  // namespace trunkline

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "trunkline/workload/task_graph.h"
+
+namespace trunkline {
+
+// What the closed form of a collective among so many ranks on so many nodes misses, for a warning;
+// null: nothing that matters. `alike`: one pair stands for all that sit alike (FabricCosts::alike).
+// docs/engines.md has how far off it is.
+[[nodiscard]] const char* MissedByClosedForm(const CollectiveChoice& choice, std::uint32_t ranks,
+                                             std::size_t nodes, bool alike);
+
+}  // namespace trunkline
