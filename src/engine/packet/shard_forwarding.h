@@ -41,6 +41,9 @@ void Shard<Queue, kFused>::FindWays() {
     const bool inside = !zoned_ || leads_to_[link] == ZoneFrom(link);
     catches_up_[link] = needs_events ? std::uint8_t{0} : inside ? kDueInside : kDueAcross | kListed;
   }
+  for (std::vector<std::uint32_t>& ends : ends_in_zone_) {
+    std::erase_if(ends, [this](std::uint32_t link) { return cables_[link].from_shard != id_; });
+  }
 }
 
 // A port that has no event of its own has something to send.
