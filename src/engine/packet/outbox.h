@@ -17,10 +17,16 @@ struct alignas(64) Outbox {
     std::uint32_t bytes = 0;
     std::uint8_t traffic_class = 0;
   };
+  // What the application of the other shard hears of.
+  struct Signal {
+    std::int64_t time = 0;
+    std::uint32_t what = 0;
+  };
   std::vector<Packet> packets;  // each with its link as `ingress`; it arrives when it is ready …
   std::vector<std::int64_t> heads;   // … or, where packets cut through, at this time
   std::vector<Telemetry> telemetry;  // of the packets, when the policy needs it
   std::vector<Return> credits;
+  std::vector<Signal> signals;
   std::int64_t first = kNever;  // when the first of all of it comes
 
   void Note(std::int64_t time) { first = std::min(first, time); }
@@ -29,6 +35,7 @@ struct alignas(64) Outbox {
     heads.clear();
     telemetry.clear();
     credits.clear();
+    signals.clear();
     first = kNever;
   }
 };

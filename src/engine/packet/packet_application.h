@@ -22,6 +22,9 @@ class PacketApplication {
   virtual void OnSent(std::uint32_t queue_pair, Time end) = 0;
   // A moment asked for by PostAt.
   virtual void OnPost(std::uint32_t entity, Time now) = 0;
+  // What the application of another shard has sent (Shard::Signal), some time after `time`: between
+  // windows.
+  virtual void OnSignal(std::uint32_t /*what*/, Time /*time*/) {}
 };
 
 }  // namespace trunkline

@@ -39,6 +39,11 @@ class Shard {
   void PostAt(std::uint32_t entity, Time time) {
     queue_.PushEverywhere(PacketEvent::Make(time.ps(), PacketEventKind::kPost, entity));
   }
+  // The same of what will touch nothing but the endpoint that sends by `link`. REQUIRES: with
+  // zones, this window ends before `time`, or it is the zone of the endpoint that goes through it.
+  void PostAt(std::uint32_t entity, Time time, std::uint32_t link) {
+    queue_.Push(PacketEvent::Make(time.ps(), PacketEventKind::kPost, entity, link), ZoneFrom(link));
+  }
   // Appends a message of `bytes` to a queue pair at now().
   void Post(std::uint32_t queue_pair, std::int64_t bytes);
   // Has the receiver of a queue pair read `bytes` from its sender: a request goes there, and the
@@ -100,6 +105,9 @@ class Shard {
   [[nodiscard]] Outbox& outbox(std::uint32_t side, std::size_t shard) {
     return outboxes_[side][shard];
   }
+  // Has OnSignal(what, now) called in another shard once this window is over. REQUIRES: nothing
+  // that comes of it is before `soonest`, which is after this window.
+  void Signal(std::uint32_t shard, std::uint32_t what, Time soonest);
   // Takes what another shard sent here, and empties its outbox.
   void Import(Outbox& from);
 

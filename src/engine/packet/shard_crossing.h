@@ -20,6 +20,13 @@ void Shard<Queue, kFused>::Export(std::uint32_t link, std::uint32_t id, std::int
 }
 
 template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Signal(std::uint32_t shard, std::uint32_t what, Time soonest) {
+  Outbox& outbox = outboxes_[side_][shard];
+  outbox.signals.push_back({now_, what});
+  outbox.Note(soonest.ps());
+}
+
+template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Import(Outbox& from) {
   for (std::size_t i = 0; i < from.packets.size(); ++i) {
     const std::uint32_t id = packets_.Take();
@@ -40,6 +47,9 @@ void Shard<Queue, kFused>::Import(Outbox& from) {
   }
   for (const auto& credit : from.credits) {
     NoteReturn(credit.link, credit.traffic_class, credit.bytes, credit.time);
+  }
+  for (const auto& signal : from.signals) {
+    application_.OnSignal(signal.what, Time::Picoseconds(signal.time));
   }
   from.Clear();
 }

@@ -97,10 +97,19 @@ void Shard<Queue, kFused>::RunEnds(std::uint32_t zone) {
   }
 }
 
-// The endpoint that a timer is of does what comes before it.
+// The endpoint that a timer, or a post, is of does what comes before it.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::CatchUpEnd(const PacketEvent& event) {
   std::uint32_t link = event.entity();
+  if constexpr (kFused) {
+    if (event.kind() == PacketEventKind::kPost) {
+      // Everybody has come to the time of a post that may be anywhere.
+      if (queue_.zone() == Queue::kEverywhere) return;
+      RunEnd(event.payload(), event.time + 1, event.time + 1);
+      now_ = event.time;
+      return;
+    }
+  }
   if (event.kind() == PacketEventKind::kTimeout) {
     const bool sends = event.payload() == kSenderTimer;
     link = sends ? plant_.senders[link].link : LinkToReceiver(link) ^ 1U;

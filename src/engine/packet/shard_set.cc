@@ -20,23 +20,37 @@ namespace {
 constexpr std::uint64_t kEventsBetweenLooks = 1 << 16;
 constexpr std::uint64_t kWindowsBetweenLooks = 64;
 
+// How long what crosses a cable takes at least: credits come back without a switch's delay.
+Time CableTime(const Plant& plant, const Link& link, std::size_t index) {
+  return plant.lanes.empty() ? Time::Picoseconds(plant.cables[index].delay) : link.latency;
+}
+
+std::vector<Time> CableTimes(const Plant& plant, const Fabric& fabric) {
+  std::vector<Time> times;
+  for (std::size_t i = 0; i < plant.cables.size(); ++i) {
+    times.push_back(CableTime(plant, fabric.link(LinkId(i)), i));
+  }
+  return times;
+}
+
 }  // namespace
 
-ShardSet::ShardSet(Plant& plant, const Fabric& fabric, std::uint32_t threads)
-    : plant_(plant), parts_(PartitionFabric(fabric, threads)) {
+ShardSet::ShardSet(Plant& plant, const Fabric& fabric, std::uint32_t threads,
+                   std::span<const std::uint64_t> work, Time least)
+    : plant_(plant),
+      parts_(PartitionFabric(fabric, threads, work, CableTimes(plant, fabric))),
+      lookahead_(least) {
   count_ = parts_.empty() ? 1 : *std::ranges::max_element(parts_) + 1U;
   for (std::size_t i = 0; i < plant.cables.size() && count_ > 1; ++i) {
     const Link& link = fabric.link(LinkId(i));
     if (parts_[Index(link.from)] == parts_[Index(link.to)]) continue;
-    // Credits come back without a switch's delay.
-    const Time delay = Time::Picoseconds(plant.cables[i].delay);
-    lookahead_ = std::min(lookahead_, plant.lanes.empty() ? delay : link.latency);
+    lookahead_ = std::min(lookahead_, CableTime(plant, link, i));
   }
   if (lookahead_ == Time()) {
     std::ranges::fill(parts_, std::uint16_t{0});
     count_ = 1;
-    lookahead_ = Time::Max();
   }
+  if (count_ == 1) lookahead_ = Time::Max();
   for (std::size_t i = 0; i < plant.cables.size(); ++i) {
     const Link& link = fabric.link(LinkId(i));
     plant.cables[i].from_shard = parts_[Index(link.from)];

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/packet/plant.h"
@@ -30,9 +31,12 @@ class ShardSet {
  public:
   using Kernel = Shard<CalendarQueue, true>;
 
-  // Divides the plant among up to `threads` shards: fewer where the fabric has too few switches or
-  // a cut cable has no latency. REQUIRES: no queue pair is set up yet.
-  ShardSet(Plant& plant, const Fabric& fabric, std::uint32_t threads);
+  // Divides the plant among up to `threads` shards of about equal work (by device; empty: that of
+  // its ports): fewer where the fabric has too few switches or a cut cable has no latency. What
+  // applications signal each other brings nothing about before `least` has passed. REQUIRES: no
+  // queue pair is set up yet.
+  ShardSet(Plant& plant, const Fabric& fabric, std::uint32_t threads,
+           std::span<const std::uint64_t> work = {}, Time least = Time::Max());
 
   [[nodiscard]] std::uint32_t count() const { return count_; }
   // The shard that a device belongs to.
@@ -84,7 +88,7 @@ class ShardSet {
   Plant& plant_;
   std::vector<std::uint16_t> parts_;  // by device
   std::uint32_t count_ = 1;
-  Time lookahead_ = Time::Max();
+  Time lookahead_;
   Time end_;
   std::vector<std::unique_ptr<Kernel>> shards_;
   std::vector<ShardRunner*> runners_;  // by shard; empty: shards run by themselves

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <memory>
 
 #include "engine/packet/check_traffic.h"
@@ -14,6 +15,7 @@
 #include "engine/packet/queue_pair_pool.h"
 #include "engine/packet/sampler.h"
 #include "engine/packet/shard_set.h"
+#include "engine/packet/traffic_plant.h"
 #include "engine/packet/triggers.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
@@ -28,7 +30,7 @@ class TrafficRun;
 // same one.
 class TrafficAgent : public PacketApplication {
  public:
-  TrafficAgent(TrafficRun& run, std::uint32_t shard) : run_(run), shard_(shard) {}
+  TrafficAgent(TrafficRun& run, std::uint32_t shard);
 
   void AddFlow(std::uint32_t flow) { by_start_.push_back(flow); }
   void Begin();
@@ -50,17 +52,21 @@ class TrafficAgent : public PacketApplication {
   void OnError(std::uint32_t queue_pair, Time now) override;
   void OnSent(std::uint32_t /*queue_pair*/, Time /*end*/) override {}
   void OnPost(std::uint32_t entity, Time now) override;
+  void OnSignal(std::uint32_t trigger, Time time) override { Fire(trigger, time); }
 
  private:
-  // Entities of OnPost: the next flow by start, or a flow that a trigger has delayed.
-  static constexpr std::uint32_t kNextByStart = 0;
+  // Entities of OnPost: a flow that a trigger has delayed, or the next by start. The latter may be
+  // of any zone, and comes after those of its time in a zone.
+  static constexpr std::uint32_t kNextByStart = 0xfff'ffff;
 
   void PostDue(Time now);
   void Post(std::uint32_t flow, Time now);
   void Activate(std::uint32_t trigger, Time now);
+  void Fire(std::uint32_t trigger, Time time);
 
   TrafficRun& run_;
   std::uint32_t shard_;
+  Triggers triggers_;                    // as far as they start flows here
   std::vector<std::uint32_t> by_start_;  // flows without a trigger that begin here
   std::size_t next_by_start_ = 0;
   std::size_t delayed_ = 0;
@@ -70,30 +76,6 @@ class TrafficAgent : public PacketApplication {
   std::vector<std::uint32_t> failed_;
   Diagnostics problems_;
 };
-
-// How many moments there are at which flows start, counted up to `most`.
-std::size_t CountStarts(const TrafficWorkload& traffic, std::size_t most) {
-  std::vector<Time> starts;
-  for (const TrafficFlow& flow : traffic.flows) {
-    if (starts.size() == most) break;
-    if (std::ranges::find(starts, flow.start) == starts.end()) starts.push_back(flow.start);
-  }
-  return starts.size();
-}
-
-// The plant of a run. Whatever starts flows may touch all zones, so that these must have come to
-// the same time: with triggers or many starts there is one zone. A start cuts the window of all
-// zones short, of which a run of phases has a few and messages that come at random have thousands;
-// each flow is looked for among the starts found, so that few are counted.
-Plant BuildTrafficPlant(const PacketInput& input, const NetworkPaths& paths,
-                        const TrafficWorkload& traffic, std::vector<CableChange> faults) {
-  constexpr std::size_t kManyStarts = 64;
-  Plant plant = BuildFaultyPlant(input, paths, std::move(faults));
-  if (!traffic.triggers.empty() || CountStarts(traffic, kManyStarts) == kManyStarts) return plant;
-  Zones zones = FindZones(plant, input.router.fabric());
-  if (AreWorthwhile(zones, plant)) plant.zones = std::move(zones);
-  return plant;
-}
 
 // A workload on a plant.
 class TrafficRun {
@@ -106,9 +88,6 @@ class TrafficRun {
  private:
   friend class TrafficAgent;
 
-  [[nodiscard]] DeviceId source(const TrafficFlow& flow) const {
-    return placement_.endpoint(flow.source);
-  }
   // Where a flow is posted: at its source, or where it is read.
   [[nodiscard]] DeviceId poster(const TrafficFlow& flow) const {
     return placement_.endpoint(flow.read ? flow.destination : flow.source);
@@ -141,18 +120,24 @@ class TrafficRun {
   const PacketOptions& options_;
   NetworkPaths paths_;
   Plant plant_;
+  Time least_delay_;  // Triggers::LeastDelay
   ShardSet shards_;
   std::vector<std::unique_ptr<TrafficAgent>> agents_;  // by shard
   std::optional<Sampler> sampler_;
   std::optional<FastForward> fast_forward_;
   QueuePairPool queue_pairs_;
-  Triggers triggers_;
+  std::vector<std::uint32_t> posting_links_;  // by rank
+  std::vector<std::uint16_t> shard_of_flow_;  // of its poster; empty: there is one
+  std::vector<std::uint64_t> reach_;  // by trigger: Triggers::Reach; empty: there is one shard
   bool stopped_ = false;
   EventRate rate_;
   PacketReport report_;
 };
 
 // --- Flows of a shard ---------------------------------------------------------------------------
+
+TrafficAgent::TrafficAgent(TrafficRun& run, std::uint32_t shard)
+    : run_(run), shard_(shard), triggers_(run.traffic_.triggers) {}
 
 void TrafficAgent::Begin() {
   const auto& flows = run_.traffic_.flows;
@@ -165,7 +150,7 @@ void TrafficAgent::OnPost(std::uint32_t entity, Time now) {
     PostDue(now);
   } else {
     --delayed_;
-    Post(entity - 1, now);
+    Post(entity, now);
   }
 }
 
@@ -238,10 +223,24 @@ void TrafficAgent::OnError(std::uint32_t queue_pair, Time now) {
   ended_.fetch_add(1, std::memory_order_relaxed);
 }
 
+// Here at once, elsewhere when the window is over.
 void TrafficAgent::Activate(std::uint32_t trigger, Time now) {
-  run_.triggers_.Activate(trigger, [&](std::uint32_t flow) {
+  const std::uint64_t here = std::uint64_t{1} << shard_;
+  const std::uint64_t reach = run_.reach_.empty() ? here : run_.reach_[trigger];
+  if ((reach & here) != 0) Fire(trigger, now);
+  for (std::uint64_t others = reach & ~here; others != 0; others &= others - 1) {
+    run_.shards_.shard(shard_).Signal(static_cast<std::uint32_t>(std::countr_zero(others)), trigger,
+                                      now + run_.least_delay_);
+  }
+}
+
+void TrafficAgent::Fire(std::uint32_t trigger, Time time) {
+  triggers_.Activate(trigger, time, [&](std::uint32_t flow, Time at) {
+    if (!run_.shard_of_flow_.empty() && run_.shard_of_flow_[flow] != shard_) return;
+    const TrafficFlow& what = run_.traffic_.flows[flow];
     ++delayed_;
-    run_.shards_.shard(shard_).PostAt(flow + 1, now + run_.traffic_.flows[flow].start);
+    const RankId poster = what.read ? what.destination : what.source;
+    run_.shards_.shard(shard_).PostAt(flow, at + what.start, run_.posting_links_[Index(poster)]);
   });
 }
 
@@ -255,10 +254,12 @@ TrafficRun::TrafficRun(const PacketInput& input, const TrafficWorkload& traffic,
       placement_(placement),
       options_(options),
       paths_(input.router.fabric()),
-      plant_(BuildTrafficPlant(input, paths_, traffic, std::move(faults))),
-      shards_(plant_, input.router.fabric(), Threads()),
+      plant_(BuildTrafficPlant(input, paths_, traffic, placement, std::move(faults))),
+      least_delay_(Triggers::LeastDelay(traffic)),
+      shards_(plant_, input.router.fabric(), Threads(),
+              WorkOf(input.router, traffic, placement, Threads()), least_delay_),
       queue_pairs_(ReusesQueuePairs()),
-      triggers_(traffic.triggers) {
+      posting_links_(FindPostingLinks(input.router.fabric(), placement)) {
   const auto flows = static_cast<std::uint32_t>(traffic.flows.size());
   report_.flows.resize(flows);
   if (!queue_pairs_.reuses()) ReserveQueuePairs(plant_, flows);
@@ -268,17 +269,21 @@ TrafficRun::TrafficRun(const PacketInput& input, const TrafficWorkload& traffic,
     applications.push_back(agents_.back().get());
   }
   for (std::uint32_t i = 0; i < flows; ++i) {
-    if (traffic.flows[i].trigger != TrafficFlow::kNoTrigger) continue;
-    agents_[shards_.shard_of(poster(traffic.flows[i]))]->AddFlow(i);
+    const std::uint32_t shard = shards_.shard_of(poster(traffic.flows[i]));
+    if (traffic.flows[i].trigger == TrafficFlow::kNoTrigger) agents_[shard]->AddFlow(i);
+    if (shards_.count() > 1) shard_of_flow_.push_back(static_cast<std::uint16_t>(shard));
   }
+  if (shards_.count() > 1) reach_ = Triggers::Reach(traffic, shard_of_flow_);
   shards_.Start(applications);
   if (options.fast_forward) fast_forward_.emplace(plant_, shards_, *options.fast_forward);
   if (options.sampling) sampler_.emplace(plant_, traffic, *options.sampling, options.samples);
 }
 
-// Triggers act at once, wherever their flows begin: with any, one shard.
+// Shards hear of each other's triggers when a window is over; Triggers::Reach has room for 64.
 std::uint32_t TrafficRun::Threads() const {
-  return traffic_.triggers.empty() ? std::max<std::uint32_t>(1, options_.threads) : 1;
+  const auto threads = std::max<std::uint32_t>(1, options_.threads);
+  if (traffic_.triggers.empty()) return threads;
+  return Triggers::AreInAnyOrder(traffic_) ? std::min<std::uint32_t>(threads, 64) : 1;
 }
 
 // Samples and what is skipped are asked for by flow, also after these are over. Requests of reads
@@ -292,8 +297,9 @@ Result<std::uint32_t> TrafficRun::SetUp(std::uint32_t index) {
   const TrafficFlow& flow = traffic_.flows[index];
   const std::uint32_t queue_pair = queue_pairs_.Take(index);
   if (queue_pairs_.reuses()) ReserveQueuePairs(plant_, queue_pairs_.size());
-  const auto links = SetUpQueuePair(plant_, input_.router, paths_, queue_pair, source(flow),
-                                    placement_.endpoint(flow.destination), index);
+  const auto links =
+      SetUpQueuePair(plant_, input_.router, paths_, queue_pair, placement_.endpoint(flow.source),
+                     placement_.endpoint(flow.destination), index);
   if (!links) return std::unexpected(links.error());
   Sender& sender = plant_.senders[queue_pair];
   sender.number = index;
