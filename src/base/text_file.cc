@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <string_view>
 #include <system_error>
 
 #include "base/yaml_reader.h"
@@ -72,7 +73,11 @@ Result<std::string> ReadTextFile(const std::string& path, std::size_t most, Prog
       return refuse("TL1101", "was not read: interrupted", "");
     }
     const ssize_t count = read(file.descriptor(), block.data(), block.size());
-    if (count == 0) return text;
+    if (count == 0) {
+      constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // that some editors put first
+      if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+      return text;
+    }
     if (count > 0) {
       text.append(block.data(), static_cast<std::size_t>(count));
     } else if (errno != EINTR && errno != EAGAIN) {

@@ -43,6 +43,7 @@ void AddSet(CLI::App& app, std::vector<Assignment>& assignments,
          },
          help + " (repeatable)")
       ->expected(1)
+      ->allow_extra_args(false)  // what follows its value is no value of it
       ->take_all()
       ->trigger_on_parse(false);
 }

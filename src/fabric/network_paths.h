@@ -88,8 +88,13 @@ class NetworkPaths {
   // allows crosses one after the other, perhaps several times: of paths from every switch, which is
   // quick, or of those from the ends alone.
   enum class From : std::uint8_t { kSwitches, kEnds };
+  // Asks `enough` now and then whether to leave the rest out.
+  template <typename Visit, typename Enough>
+  void ForEachTurn(From from, Visit visit, Enough enough) const;
   template <typename Visit>
-  void ForEachTurn(From from, Visit visit) const;
+  void ForEachTurn(From from, Visit visit) const {
+    ForEachTurn(from, visit, [] { return false; });
+  }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -196,8 +201,8 @@ class NetworkPaths {
   std::unique_ptr<Tables> tables_;
 };
 
-template <typename Visit>
-void NetworkPaths::ForEachTurn(From from, Visit visit) const {
+template <typename Visit, typename Enough>
+void NetworkPaths::ForEachTurn(From from, Visit visit, Enough enough) const {
   std::vector<std::uint32_t> seen;  // by set: the last link that came before
   for (std::uint32_t first = 0; first < destination_count(); first += kTable) {
     const Table& table = TableOf(first);
@@ -227,6 +232,7 @@ void NetworkPaths::ForEachTurn(From from, Visit visit) const {
         }
       }
     }
+    if (enough()) return;
   }
 }
 

@@ -276,6 +276,15 @@ TEST(Packets, SplitsMessagesOfCollectivesOverQueuePairs) {
   EXPECT_THAT(Problems({"cluster.transport.queue_pairs=33"}), HasSubstr("[TL1108]"));
 }
 
+// A switch that is down has no ports, and needs no buffer for any.
+TEST(Packets, GoAroundASwitchThatIsDown) {
+  for (const char* transport : {"rocev2", "tcp", "infiniband"}) {
+    const RunResult result = RunWith({"faults=[{target: core-0, kind: fail}]",
+                                      std::string("cluster.transport.kind=") + transport});
+    EXPECT_EQ(result.status, RunStatus::kFinished) << transport;
+  }
+}
+
 TEST(Packets, RefusesAbsurdTraffic) {
   EXPECT_THAT(Problems({"workload.traffic={pattern: uniform, size: 1 MB, arrivals: poisson, load: "
                         "1.5, window: 1 ms}"}),

@@ -49,6 +49,18 @@ TEST(CommandLine, EveryHelpEndsInExamples) {
   }
 }
 
+TEST(CommandLine, WhatFollowsASetIsNoMoreOfIt) {
+  EXPECT_EQ(RunTrunkline({"run", "--set", "seed=2", "examples/two-jobs.yaml", "--json"}).status, 0);
+}
+
+// Some editors put a byte order mark first.
+TEST(CommandLine, ReadsFilesThatBeginWithAByteOrderMark) {
+  const std::string path = ::testing::TempDir() + "marked.csv";
+  std::ofstream(path) << "\xEF\xBB\xBF" << RunTrunkline({"fabric", "export", "clos:nodes=4"}).out;
+  EXPECT_EQ(RunTrunkline({"fabric", "show", path}).status, 0);
+  EXPECT_EQ(RunTrunkline({"fabric", "show", "--set", "routing=ecmp", path}).status, 0);
+}
+
 TEST(CommandLine, HelpOfAVerbHasItsFlagsAlone) {
   const std::string check = RunTrunkline({"fabric", "check", "--help"}).out;
   EXPECT_THAT(check, HasSubstr("--expect"));

@@ -40,7 +40,7 @@ struct DeadlockProof {
   // farther on only, and no edge was looked at.
   bool tiers = false;
   std::uint64_t channels = 0;          // between switches
-  std::uint64_t dependencies = 0;      // edges
+  std::uint64_t dependencies = 0;      // edges; with a cycle, those looked at before it showed
   std::vector<Channel> cycle;          // kCycle: each is waited for by the one before
   std::uint64_t destinations = 0;      // kSampled: how many were looked at …
   std::uint64_t all_destinations = 0;  // … of how many

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <optional>
 #include <utility>
@@ -47,9 +48,9 @@ class Prover {
     if (policy.paths == PathRule::kFewestHops && lanes_ == 1 && GoesUpThenDown(fabric_)) {
       return {.tiers = true, .channels = CountChannels(), .cycle = {}};
     }
-    DeadlockProof all = Judge(ByPorts(NetworkPaths::From::kSwitches));
+    DeadlockProof all = ByPorts(NetworkPaths::From::kSwitches);
     // Where cables are missing, a switch has ports towards leaves whose packets never come to it.
-    if (!all.cycle.empty()) all = Judge(ByPorts(NetworkPaths::From::kEnds));
+    if (!all.cycle.empty()) all = ByPorts(NetworkPaths::From::kEnds);
     // A table names one of the ports: fewer paths, and perhaps no cycle.
     const bool one_port = policy.ports == PortRule::kTable || policy.ports == PortRule::kDigit;
     return all.cycle.empty() || !one_port ? all : OfSample();
@@ -77,12 +78,15 @@ class Prover {
     return channels;
   }
 
-  // Whatever port of those on shortest paths is taken.
-  [[nodiscard]] DependencyGraph ByPorts(NetworkPaths::From from) const {
+  // Whatever port of those on shortest paths is taken. A cycle is often one of the paths to the
+  // first destinations already: looked for when these are 1, 2, 4, … tables.
+  [[nodiscard]] DeadlockProof ByPorts(NetworkPaths::From from) const {
     DependencyGraph graph(fabric_, 1);
+    std::uint32_t tables = 0;
     tables_.network().ForEachTurn(
-        from, [&](LinkId before, LinkId after) { graph.Add({before}, {after}); });
-    return graph;
+        from, [&](LinkId before, LinkId after) { graph.Add({before}, {after}); },
+        [&] { return std::has_single_bit(++tables) && graph.HasCycle(); });
+    return Judge(graph);
   }
 
   // Whatever way a policy takes between groups: a packet's channel rises with every cable between

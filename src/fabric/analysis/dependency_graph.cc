@@ -42,8 +42,8 @@ void DependencyGraph::ForEachNext(std::size_t node, Visit visit) const {
   }
 }
 
-// Takes away whatever nothing left waits for; what remains leads into cycles.
-std::vector<Channel> DependencyGraph::FindCycle() const {
+// Takes away whatever nothing left waits for.
+std::vector<bool> DependencyGraph::InOrBehindCycles() const {
   std::vector<std::uint32_t> waits_for(first_bit_.size(), 0);
   for (std::size_t node = 0; node < first_bit_.size(); ++node) {
     ForEachNext(node, [&](std::size_t next) { ++waits_for[next]; });
@@ -63,7 +63,13 @@ std::vector<Channel> DependencyGraph::FindCycle() const {
       if (--waits_for[next] == 0) open.push_back(next);
     });
   }
-  if (count == 0) return {};
+  if (count == 0) left.clear();
+  return left;
+}
+
+std::vector<Channel> DependencyGraph::FindCycle() const {
+  const std::vector<bool> left = InOrBehindCycles();
+  if (left.empty()) return {};
   // The shortest through some of them: those behind all cycles are on none.
   constexpr int kTries = 64;
   std::vector<std::uint32_t> best;

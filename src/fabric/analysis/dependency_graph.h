@@ -28,6 +28,7 @@ class DependencyGraph {
   [[nodiscard]] std::uint64_t edges() const { return edges_; }
   // A cycle, a short one if there are several; empty: there is none.
   [[nodiscard]] std::vector<Channel> FindCycle() const;
+  [[nodiscard]] bool HasCycle() const { return !InOrBehindCycles().empty(); }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -37,6 +38,8 @@ class DependencyGraph {
   }
   template <typename Visit>
   void ForEachNext(std::size_t node, Visit visit) const;
+  // By node: whether it is on a cycle, or only leads out of some; empty: there is none.
+  [[nodiscard]] std::vector<bool> InOrBehindCycles() const;
   [[nodiscard]] std::vector<std::uint32_t> ShortestCycle(std::size_t start,
                                                          const std::vector<bool>& left) const;
 

@@ -85,6 +85,7 @@ TEST(Clos, IsOneLeafWhereThatHasPortsForAll) {
   // In each of eight planes, and of two ports of a NIC.
   EXPECT_EQ(Count("clos:node=dgx-h100,nodes=64,planes=8").switches, (Tiers{0, 8, 0, 0}));
   EXPECT_EQ(Count("clos:radix=64,nodes=64,ports=2").switches, (Tiers{0, 2, 0, 0}));
+  EXPECT_EQ(Count("clos:radix=64,node=gb200-nvl72,nodes=4,planes=72").switches[1], 72U);
   // Who names the spines' radix asks for spines.
   EXPECT_EQ(Count("clos:radix=[64,32],nodes=64").switches, (Tiers{0, 2, 2, 0}));
 }

@@ -80,8 +80,9 @@ FabricKey OversubscriptionKey() {
 }
 
 FabricKey PlanesKey() {
+  // Up to one for each NIC of a rack of 576 GPUs.
   return {"planes", FabricKey::Type::kCount,
-          1,        64,
+          1,        1024,
           "1",      "separate networks: NIC i of a node is in plane i modulo planes"};
 }
 

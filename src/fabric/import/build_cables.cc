@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "base/disjoint_sets.h"
 #include "base/plural.h"
 #include "fabric/builders/builder.h"
+#include "fabric/import/nic_name.h"
 #include "fabric/import/scanner.h"
 #include "trunkline/base/check.h"
 
@@ -44,16 +44,6 @@ struct Laid {
   const CableList::Cable* cable = nullptr;
   LinkId link = {};
 };
-
-// "node12/eth0": a host is known by the names of its NICs, which may leave it out. "nic:12/0", as
-// we number NICs, does not.
-std::string NameOfNic(const Server& server, const std::string& nic) {
-  if (nic.empty() || server.host.empty() || nic.starts_with("nic:")) return nic;
-  const bool says_host = nic.starts_with(server.host) &&
-                         (nic.size() == server.host.size() ||
-                          std::isalnum(static_cast<unsigned char>(nic[server.host.size()])) == 0);
-  return says_host ? nic : fmt::format("{}/{}", server.host, nic);
-}
 
 // Makes a fabric of a list of cables, step by step.
 class CableBuilder {
@@ -95,6 +85,7 @@ class CableBuilder {
   Result<void> CheckLatencies() const;
   void FindServers();
   void SetStrangersAside();
+  void NoteLeftOut(const std::vector<std::string>& servers, const std::string& have);
   std::unexpected<Diagnostics> RefuseNoServers() const;
   void AddServers();
   void AddPlainServer(const Server& server, std::uint32_t node);
@@ -221,24 +212,31 @@ void CableBuilder::FindServers() {
 void CableBuilder::SetStrangersAside() {
   aside_.assign(list_.devices.size(), false);
   std::vector<std::string> strangers;
+  std::vector<std::string> uncabled;
   std::erase_if(servers_, [&](const Server& server) {
     if (node_ ? server.nics.size() == node_->nics : !server.nics.empty()) return false;
     if (node_) strangers.push_back(fmt::format("{} ({})", server.host, server.nics.size()));
     if (!server.nics.empty()) ++strangers_of_size_[server.nics.size()];
+    if (!node_) uncabled.push_back(server.host);
     for (std::uint32_t d : server.nics) aside_[d] = true;
     for (std::uint32_t d : server.gpus) aside_[d] = true;
     for (std::uint32_t d : server.nv_switches) aside_[d] = true;
     return true;
   });
-  if (strangers.empty()) return;
+  NoteLeftOut(uncabled, "no network cable");
+  if (node_)
+    NoteLeftOut(strangers, fmt::format("not the {} NICs of a {}", node_->nics, node_->name));
+}
+
+void CableBuilder::NoteLeftOut(const std::vector<std::string>& servers, const std::string& have) {
+  if (servers.empty()) return;
   constexpr std::size_t kMostNamed = 6;
-  const std::size_t named = std::min(strangers.size(), kMostNamed);
+  const std::size_t named = std::min(servers.size(), kMostNamed);
   imported_.built.notes.push_back(fmt::format(
-      "{} not the {} NICs of a {} and {} set aside: {}{}",
-      Plural(strangers.size(), "server has", "servers have"), node_->nics, node_->name,
-      strangers.size() == 1 ? "is" : "are",
-      fmt::join(strangers.begin(), strangers.begin() + static_cast<std::ptrdiff_t>(named), ", "),
-      named < strangers.size() ? ", …" : ""));
+      "{} {} and {} set aside: {}{}", Plural(servers.size(), "server has", "servers have"), have,
+      servers.size() == 1 ? "is" : "are",
+      fmt::join(servers.begin(), servers.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+      named < servers.size() ? ", …" : ""));
 }
 
 std::unexpected<Diagnostics> CableBuilder::RefuseNoServers() const {
@@ -280,7 +278,7 @@ void CableBuilder::AddFromTemplate(const Server& server, std::uint32_t node) {
     devices.push_back(builder_.AddDevice(device));
     if (device.kind != DeviceKind::kNic) continue;
     built_[server.nics[nic]] = devices.back();
-    Name(devices.back(), NameOfNic(server, list_.devices[server.nics[nic]].name));
+    Name(devices.back(), NameOfNic(server.host, list_.devices[server.nics[nic]].name));
     ++nic;
   }
   for (const NodeTemplate::Bus& bus : node_->buses) {
@@ -294,7 +292,8 @@ void CableBuilder::AddPlainServer(const Server& server, std::uint32_t node) {
     const DeviceId end = builder_.AddDevice({.kind = DeviceKind::kHost, .node = node, .local = i});
     built_[server.nics[i]] = end;
     const std::string& name = list_.devices[server.nics[i]].name;
-    Name(end, server.nics.size() == 1 && !name.empty() ? server.host : NameOfNic(server, name));
+    Name(end,
+         server.nics.size() == 1 && !name.empty() ? server.host : NameOfNic(server.host, name));
   }
 }
 

@@ -259,6 +259,15 @@ std::string With(std::string text, const std::string& from, const std::string& t
   return text.replace(at, from.size(), to);
 }
 
+TEST(Formats, ServersWithoutACableAreNamed) {
+  const std::string text =
+      With(kLab, "    h2: {kind: linux}\n", "    h2: {kind: linux}\n    h3: {kind: linux}\n");
+  const ImportedFabric imported = Import(text);
+  EXPECT_EQ(imported.built.fabric.node_count(), 2U);
+  ASSERT_FALSE(imported.built.notes.empty());
+  EXPECT_EQ(imported.built.notes[0], "1 server has no network cable and is set aside: h3");
+}
+
 TEST(Formats, WhatIsWrongIsNamedWithItsPlace) {
   const std::vector<Fault> faults = {
       {"ibnetdiscover-p", With(kPorts, "4x EDR", "4x EDX"), "TL1453 1:18"},
@@ -286,6 +295,10 @@ TEST(Formats, WhatIsWrongIsNamedWithItsPlace) {
       {"simgrid", std::string(kCluster) + "and more", "TL1451 4:1"},
       {"simgrid", std::string(kCluster) + "<platform/>", "TL1451 4:2"},
       {"simgrid", With(kRouted, "dst=\"s\"", "dst=\"t\""), "TL1452 5:2"},
+      {"simgrid", With(kCluster, "radical=\"0-15\"", "radical=\"0-15,3\""), "TL1452 2:37"},
+      {"simgrid", With(kRouted, "\"l2\" b", "\"l1\" b"), "TL1452 4:11"},
+      {"simgrid", With(kRouted, "link_ctn id=\"l2\"", "link_ctn id=\"l1\""), "TL1452 6:2"},
+      {"simgrid", With(kRouted, "dst=\"b\"", "dst=\"b\" symmetrical=\"NO\""), "TL1452 6:2"},
       {"containerlab", With(kLab, "h1:eth1", "h3:eth1"), "TL1452 8:33"},
       {"containerlab", With(kLab, "e1-2", "e1-1"), "TL1452 9:19"},
       {"astra-sim", With(kAstra, "[ 8, 4 ]", "[ 8 ]"), "TL1452 2:13"},

@@ -110,12 +110,14 @@ class Reader {
     subnet_.Connect({*current_, *port}, *remote, *remote_port, RateOf(scan), column);
   }
 
-  // The last word of the comment is `4xNDR`. Files for ibsim have none.
+  // The last word of the comment is `4xNDR`. Files for ibsim have none, or one without it.
   std::optional<Rate> RateOf(Scanner& scan) {
-    if (!Comment(scan)) return std::nullopt;
+    if (!scan.SkipPast('#')) return std::nullopt;
     const Word& last = words_.words().back();
-    const std::size_t x = last.text.find_first_of("xX");
-    if (x == std::string_view::npos) return std::nullopt;
+    const std::size_t x = last.text.find_first_not_of("0123456789");
+    if (x == 0 || x == std::string_view::npos || (last.text[x] != 'x' && last.text[x] != 'X')) {
+      return std::nullopt;
+    }
     const auto rate = InfinibandRate(last.text.substr(0, x + 1), last.text.substr(x + 1));
     if (!rate) {
       words_.Error(last, "TL1453", fmt::format("'{}' is no speed of InfiniBand", last.text),

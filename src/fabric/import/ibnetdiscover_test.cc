@@ -192,6 +192,10 @@ TEST(Ibnetdiscover, FaultsOfAFileAreNamedWithTheirPlace) {
   EXPECT_EQ(Place(FirstProblem(With("[2]	\"H-3\"", "[1]	\"H-3\""))), "TL1452 8:5");
   EXPECT_EQ(Place(FirstProblem(With("[3]	\"S-20\"", "[3]	\"S-10\""))), "TL1452 9:5");
   EXPECT_EQ(Place(FirstProblem(With("4xNDR", "4xNDX"))), "TL1453 7:44");
+  EXPECT_EQ(Place(FirstProblem(With("lid 11 4xNDR", "lid 11 3xNDR"))), "TL1453 7:44");
+  EXPECT_EQ(Place(FirstProblem(With("lid 11 4xNDR", "lid 11 4xHDR"))), "TL1452 7:5");
+  EXPECT_EQ(Place(FirstProblem(With("[1]	\"H-1\"[1]", "[0]	\"H-1\"[1]"))),
+            "TL1452 7:5");
   EXPECT_EQ(Place(FirstProblem(With("[1]	\"H-1\"[1]", "[1]	H-1[1]"))), "TL1451 7:5");
   EXPECT_EQ(Place(FirstProblem(With("Switch	5", "Switch	2"))), "TL1452 9:1");
   EXPECT_EQ(Place(FirstProblem(With("Switch	4", "Bridge	4"))), "TL1451 13:1");

@@ -64,7 +64,8 @@ std::optional<Rate> InfinibandRate(std::string_view width, std::string_view spee
   if (width.empty() || (width.back() != 'x' && width.back() != 'X')) return std::nullopt;
   const Word lanes{width.substr(0, width.size() - 1), 0};
   const auto count = lanes.AsInteger();
-  if (!count || *count < 1 || *count > 12) return std::nullopt;
+  constexpr std::array<std::int64_t, 5> kWidths = {1, 2, 4, 8, 12};  // of the specification
+  if (!count || std::ranges::find(kWidths, *count) == kWidths.end()) return std::nullopt;
   for (const Speed& known : kSpeeds) {
     if (SameText(known.name, speed)) return Rate::BitsPerSecond(known.lane_bits * *count);
   }
@@ -93,6 +94,9 @@ void Subnet::Problem(const View& view, const std::string& message, const std::st
 void Subnet::Connect(CableList::End from, std::string_view remote, std::uint32_t remote_port,
                      std::optional<Rate> rate, int column) {
   View view{from, std::string(remote), remote_port, rate, reader_.line(), column};
+  if (from.port == 0 || remote_port == 0) {
+    return Problem(view, "a cable in port 0", "ports are counted from 1; 0 is a switch itself");
+  }
   const auto [known, added] = views_.try_emplace({from.device, from.port}, view);
   if (!added) {
     Problem(view,
@@ -151,6 +155,12 @@ void Subnet::JoinViews(CableList& list) {
       ++one_sided;
     } else {
       back->second.used = true;
+      if (view.rate && back->second.rate && *view.rate != *back->second.rate) {
+        Problem(view,
+                fmt::format("a cable of {}, and of {} by line {}", ToString(*view.rate),
+                            ToString(*back->second.rate), back->second.line),
+                "both ends of a cable have one speed");
+      }
       if (!view.rate) view.rate = back->second.rate;
     }
     list.cables.push_back({view.from, to, view.rate, std::nullopt, view.line});

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "fabric/import/named_cables.h"
@@ -89,9 +89,20 @@ class Reader {
     }
   }
 
+  // False: it meets one of the others, which are kept by their first.
+  static bool AddRange(std::uint32_t first, std::uint32_t last,
+                       std::map<std::uint32_t, std::uint32_t>& ranges) {
+    const auto next = ranges.lower_bound(first);
+    if (next != ranges.end() && next->first <= last) return false;
+    if (next != ranges.begin() && std::prev(next)->second >= first) return false;
+    ranges.emplace_hint(next, first, last);
+    return true;
+  }
+
   // `0-63,70` is 65.
   std::optional<std::uint32_t> CountRadical(pugi::xml_node node) {
     std::uint64_t count = 0;
+    std::map<std::uint32_t, std::uint32_t> ranges;
     std::string_view text = node.attribute("radical").value();
     bool more = !text.empty();
     while (more) {
@@ -111,6 +122,11 @@ class Reader {
       }
       from = *first;
       to = *last;
+      if (!AddRange(from, to, ranges)) {
+        xml_.Error(node, "radical", "TL1452", fmt::format("radical: {} names a host again", range),
+                   "every host stands in one range");
+        return std::nullopt;
+      }
       count += std::uint64_t{to} - from + 1;
       more = comma != std::string_view::npos;
       if (more) text.remove_prefix(comma + 1);
@@ -201,6 +217,15 @@ class Reader {
     Time latency;
   };
 
+  // What routes make of a link: a cable.
+  struct Use {
+    std::string src;
+    std::string dst;
+    pugi::xml_node route;
+    bool there = false;
+    bool back = false;
+  };
+
   CableList ReadRoutes() {
     NamedCables cables;
     for (pugi::xml_node host : All("host")) {
@@ -215,10 +240,22 @@ class Reader {
       const auto rate = Quantity<Rate>(link, "bandwidth", ParseSimgridRate);
       const auto latency = link.attribute("latency") ? Quantity<Time>(link, "latency", ParseTime)
                                                      : std::optional(Time());
-      if (rate && latency) links[link.attribute("id").value()] = {*rate, *latency};
+      if (!rate || !latency) continue;
+      const std::string id = link.attribute("id").value();
+      if (!links.try_emplace(id, SimLink{*rate, *latency}).second) {
+        xml_.Error(link, "id", "TL1452", fmt::format("a second link '{}'", id),
+                   "every link has an id of its own");
+      }
     }
-    std::set<std::string> used;
-    for (pugi::xml_node route : All("route")) ReadRoute(route, links, used, cables);
+    std::map<std::string, Use> uses;
+    for (pugi::xml_node route : All("route")) ReadRoute(route, links, uses, cables);
+    for (const auto& [id, use] : uses) {
+      if (use.there && use.back) continue;
+      xml_.Error(
+          use.route, "TL1452",
+          fmt::format("the link '{}' leads one way, from '{}' to '{}'", id, use.src, use.dst),
+          "a cable carries both ways: leave symmetrical out, or give the route back");
+    }
     return std::move(cables.list);
   }
 
@@ -232,7 +269,7 @@ class Reader {
   }
 
   void ReadRoute(pugi::xml_node route, const std::map<std::string, SimLink>& links,
-                 std::set<std::string>& used, NamedCables& cables) {
+                 std::map<std::string, Use>& uses, NamedCables& cables) {
     const std::string src = route.attribute("src").value();
     const std::string dst = route.attribute("dst").value();
     const pugi::xml_node first = route.child("link_ctn");
@@ -248,8 +285,21 @@ class Reader {
                  "src, dst and the link are described, and src is not dst");
       return;
     }
+    const auto [known, added] = uses.try_emplace(id, Use{src, dst, route});
+    Use& use = known->second;
+    const bool forth = use.src == src && use.dst == dst;
+    if (!forth && (use.src != dst || use.dst != src)) {
+      xml_.Error(route, "TL1452",
+                 fmt::format("the link '{}' joins '{}' and '{}', and '{}' and '{}' before", id, src,
+                             dst, use.src, use.dst),
+                 "a link that routes of several pairs share is no cable: give each its own");
+      return;
+    }
+    const bool both = !SameText(route.attribute("symmetrical").as_string("YES"), "NO");
+    use.there = use.there || forth || both;
+    use.back = use.back || !forth || both;
     // A route back over the same link is the same cable.
-    if (!used.insert(id).second) return;
+    if (!added) return;
     const std::uint32_t a = cables.Device(DeviceKind::kNic, src);
     const std::uint32_t b = cables.Device(DeviceKind::kNic, dst);
     cables.list.cables.push_back({{a, 0}, {b, 0}, link->second.rate, link->second.latency, 0});
