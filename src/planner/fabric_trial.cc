@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "planner/link_load.h"
@@ -73,6 +74,11 @@ class Trial {
     if (!result) {
       trial_.troubles.push_back(fmt::format("{}: {}", what, result.error().front().message));
       return std::nullopt;
+    }
+    for (const Diagnostic& warning : result->warnings) {
+      if (std::ranges::find(trial_.troubles, warning.message) == trial_.troubles.end()) {
+        trial_.troubles.push_back(warning.message);
+      }
     }
     if (result->status == RunStatus::kFinished) return *std::move(result);
     trial_.stopped |= result->status == RunStatus::kInterrupted;

@@ -37,7 +37,8 @@ struct FabricTrial {
   RoutingPolicy routing = RoutingPolicy::kAdaptive;
   FabricAnalysis analysis;
   FabricCost cost;
-  // Absent where they were not asked for or cannot run: `troubles` says why.
+  // Absent where they were not asked for or cannot run: `troubles` says why, and what the others
+  // may miss.
   std::optional<TrialTime> all_reduce;
   std::optional<TrialTime> all_to_all;
   std::optional<TrialTime> step;

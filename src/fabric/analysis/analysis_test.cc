@@ -54,6 +54,13 @@ TEST(Counts, OversubscriptionOfLlama3IsOneToSevenAboveThePods) {
   EXPECT_NEAR(counts.oversubscription, 7, 1e-9);
 }
 
+// 72 NICs and two cables at every switch of a ring of two by two; four ends and five cables.
+TEST(Counts, OversubscriptionOfSwitchesSideBySideIsThatOfTheThinnest) {
+  EXPECT_EQ(CountParts(Build("torus:node=gb200-nvl72,sizes=[2,2],ends=72").fabric).oversubscription,
+            36);
+  EXPECT_EQ(CountParts(Build("full-mesh:switches=6,ends=4,nodes=24").fabric).oversubscription, 1);
+}
+
 TEST(Counts, RatesOfATierAreThoseOfItsWorstSwitch) {
   const FabricCounts counts = CountParts(Build("tree:arity=[4,2],taper=[4],link=100 Gb/s").fabric);
   EXPECT_EQ(counts.tiers[0].down, Rate::GigabitsPerSecond(400));

@@ -80,6 +80,8 @@ FabricCounts CountParts(const Fabric& fabric) {
     counts.tiers.push_back(tier);
     if (upward[number] > 0) {
       counts.oversubscription = std::max(counts.oversubscription, injection / upward[number]);
+    } else {  // of switches side by side, the thinnest
+      counts.oversubscription = std::max(counts.oversubscription, tier.oversubscription);
     }
   }
   counts.full_mesh_cables = counts.nics < 2 ? 0 : counts.nics * (counts.nics - 1) / 2;
