@@ -280,6 +280,20 @@ class Run {
     return too_fast;
   }
 
+  // Groups of one kind share links where pairs are not alike, those of several kinds do not: packed
+  // in the usual order they hardly meet.
+  void WarnOfSharedLinks(const TrainingPlan& plan) {
+    if (scenario_.engine != EngineKind::kAnalytic || costs().alike()) return;
+    const bool packed = result_.placement_kind == PlacementKind::kPacked;
+    if (packed && (plan.pp == 1 || plan.order == TrainingPlan().order)) return;
+    result_.warnings.push_back(
+        Warning("TL1622",
+                "on a fabric that is not the same for all, groups of several stages or kinds may "
+                "share links in this placement and order; the analytic engine takes one kind at a "
+                "time, and may miss three quarters of the time",
+                "run it with engine: flow, which shares every link"));
+  }
+
   void CheckBound() const {
     if (result_.status != RunStatus::kFinished) return;
     // What skipping may have put a run off by, it may be below its bound by.
@@ -325,6 +339,7 @@ class Run {
     Chooser chooser(Inputs());
     const auto chosen = chooser.ChooseAll(*training.graph);
     if (!chosen) return std::unexpected(PlaceAt(job.algorithms_origin, chosen.error()));
+    WarnOfSharedLinks(job.plan);
     if (!options_.try_changes) return RunStep(*chosen);
     Result<void> done;
     const auto run = [&] {

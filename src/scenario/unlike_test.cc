@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -99,6 +100,23 @@ TEST(Unlike, GroupsSideBySideTakeWhatTheFlowEngineSays) {
         "node: hgx-pcie, nodes: 8, fabric: single-switch"}) {
     const double flow = SecondsOf(Step(cluster), "flow");
     EXPECT_NEAR(SecondsOf(Step(cluster), "analytic"), flow, 0.04 * flow) << cluster;
+  }
+}
+
+// Stages side by side: their groups share the cables between switches.
+TEST(Unlike, SaysWhereStagesMayShareLinks) {
+  const std::string packed = "node: dgx-h100, nodes: 8, fabric: {kind: torus, sizes: [4, 2]}";
+  for (const auto& [key, warns] :
+       {std::pair("", 0), std::pair("workload.training.parallel.order=pp-dp-cp-tp", 1),
+        std::pair("cluster.placement=random", 1)}) {
+    std::vector<Assignment> assignments;
+    if (*key != '\0') assignments.push_back({key, "--set"});
+    const auto scenario =
+        ParseScenario(Step(packed) + "engine: analytic\n", "test.yaml", assignments);
+    ASSERT_TRUE(scenario.has_value()) << key;
+    const auto result = RunScenario(*scenario);
+    ASSERT_TRUE(result.has_value()) << key;
+    EXPECT_EQ(std::ranges::count(result->warnings, "TL1622", &Diagnostic::code), warns) << key;
   }
 }
 
