@@ -13,16 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-TrainingPlan Plan70B() {
-  TrainingPlan plan;
-  plan.tp = 8;
-  plan.pp = 4;
-  plan.dp = 16;
-  plan.global_batch = 512;
-  plan.sequence = 8192;
-  return plan;
-}
+using testing::Plan70B;
 
 NodeNumbers Servers(std::int64_t most) {
   return {.gpus_per_node = 8, .possible = [most](std::int64_t nodes) { return nodes <= most; }};

@@ -15,16 +15,7 @@ using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-TrainingPlan Plan70B() {
-  TrainingPlan plan;
-  plan.tp = 8;
-  plan.pp = 4;
-  plan.dp = 16;
-  plan.global_batch = 512;
-  plan.sequence = 8192;
-  return plan;
-}
+using testing::Plan70B;
 
 // The hint of the diagnostic with `code`, or "absent".
 std::string HintOf(const Diagnostics& found, std::string_view code) {

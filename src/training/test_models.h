@@ -1,6 +1,7 @@
 #pragma once
 
 #include "trunkline/training/model.h"
+#include "trunkline/training/plan.h"
 
 // Shapes that tests share, as their owners publish them.
 namespace trunkline::testing {
@@ -24,6 +25,17 @@ inline ModelConfig Llama31(std::int64_t layers, std::int64_t hidden, std::int64_
 inline ModelConfig Llama8B() { return Llama31(32, 4096, 14336, 32); }
 inline ModelConfig Llama70B() { return Llama31(80, 8192, 28672, 64); }
 inline ModelConfig Llama405B() { return Llama31(126, 16384, 53248, 128); }
+
+// The plan of examples/llama3.1-70b-512xh100.yaml.
+inline TrainingPlan Plan70B() {
+  TrainingPlan plan;
+  plan.tp = 8;
+  plan.pp = 4;
+  plan.dp = 16;
+  plan.global_batch = 512;
+  plan.sequence = 8192;
+  return plan;
+}
 
 // The GPT shape of Megatron-LM's papers: 4h MLP, LayerNorm, biases, dropout, tied embeddings
 // (arXiv 2104.04473, arXiv 2205.05198).
