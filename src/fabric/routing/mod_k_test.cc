@@ -8,20 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "trunkline/fabric/build.h"
+#include "fabric/builders/testing.h"
 #include "trunkline/fabric/route.h"
 #include "trunkline/fabric/route_counts.h"
 
 namespace trunkline {
 namespace {
-
-Fabric FabricOf(const std::string& text) {
-  const auto spec = ParseFabricSpec(text);
-  EXPECT_TRUE(spec.has_value()) << text;
-  auto built = BuildFabric(*spec);
-  EXPECT_TRUE(built.has_value()) << text;
-  return std::move(built->fabric);
-}
 
 // The most flows on a link while each end sends to the one `shift` further.
 int MostFlows(const Router& router, std::size_t shift) {
@@ -45,7 +37,7 @@ TEST(ModK, NoShiftOfAFullTreeHasTwoFlowsOnALink) {
                            "clos:nodes=128,radix=64,tiers=2", "clos:nodes=64,radix=8,tiers=3",
                            "fat-tree:children=[4,4],parents=[1,2],cables=[1,2]",
                            "fat-tree:children=[4,4,2],parents=[1,2,2],cables=[1,2,4]"}) {
-    const Fabric fabric = FabricOf(spec);
+    const Fabric fabric = Build(spec).fabric;
     for (const RoutingPolicy policy : {RoutingPolicy::kStatic, RoutingPolicy::kFtree}) {
       const Router router(fabric, {.policy = policy});
       for (std::size_t shift = 1; shift < fabric.endpoints().size(); ++shift) {
@@ -91,7 +83,7 @@ TEST(ModK, DoesNotAskForPortsInOrder) {
 // to each of two spines above. Label 13 = 0b1101: first cable by 13 mod 2, then
 // floor(13 / 2) mod 4 = 2, the first spine's second cable; down by floor(13 / 4) mod 2, the second.
 TEST(ModK, DividesByTheParentsAndNotByTheCables) {
-  const Fabric fabric = FabricOf("fat-tree:children=[4,4],parents=[2,2],cables=[1,2]");
+  const Fabric fabric = Build("fat-tree:children=[4,4],parents=[2,2],cables=[1,2]").fabric;
   const Router router(fabric, {.policy = RoutingPolicy::kStatic});
   const auto ends = fabric.endpoints();
   ASSERT_EQ(ends.size(), 16U);
@@ -118,7 +110,7 @@ TEST(ModK, DividesByTheParentsAndNotByTheCables) {
 // 96 ends of other leaves over 32 uplinks, 32 of a leaf over the 16 cables of a spine to it: what
 // opensm's ftree writes as well (validation/opensm).
 TEST(ModK, SpreadsDestinationsEvenlyOverPorts) {
-  const Fabric fabric = FabricOf("clos:nodes=128,radix=64");
+  const Fabric fabric = Build("clos:nodes=128,radix=64").fabric;
   const auto ports = CountRoutes(fabric, RoutingPolicy::kFtree);
   ASSERT_TRUE(ports.has_value());
   ASSERT_EQ(ports->size(), 256U);
