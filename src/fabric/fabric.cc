@@ -7,7 +7,6 @@
 #include <array>
 #include <charconv>
 #include <optional>
-#include <tuple>
 
 #include "fabric/tier_name.h"
 #include "trunkline/base/check.h"
@@ -213,9 +212,13 @@ Fabric FabricBuilder::Build() && {
     if (d.kind == DeviceKind::kGpu || d.kind == DeviceKind::kHost)
       f.endpoints_.push_back(DeviceId(i));
   }
-  std::ranges::stable_sort(f.endpoints_, {}, [&](DeviceId id) {
-    return std::tuple(f.device(id).node, f.device(id).local);
-  });
+  const auto place = [&](DeviceId id) {
+    return std::uint64_t{f.device(id).node} << 32U | f.device(id).local;
+  };
+  // As builders add them.
+  if (!std::ranges::is_sorted(f.endpoints_, {}, place)) {
+    std::ranges::stable_sort(f.endpoints_, {}, place);
+  }
   std::vector<std::uint32_t> per_node(f.node_count_, 0);
   for (DeviceId id : f.endpoints_) {
     TL_CHECK(f.device(id).node != Device::kNoNode, "an endpoint sits in a node", f.name(id));

@@ -350,8 +350,8 @@ Result<Scenario> ParseScenario(std::string_view text, const std::string& file,
   // The tables that a training step looks up are read meanwhile, if the text looks like one.
   const bool step = text.contains("training:");
   std::optional<Result<Scenario>> read;
-  Beside([&] { read = Reader(std::move(*document), file).Read(); }, step ? 1 : 0,
-         [](std::size_t) { (void)Kernels(); });
+  Beside([&] { read = Reader(std::move(*document), file).Read(); }, step ? 2 : 0,
+         [](std::size_t table) { table == 0 ? (void)Kernels() : (void)AcceleratorNames(); });
   return *std::move(read);
 }
 

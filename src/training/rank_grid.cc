@@ -1,5 +1,7 @@
 #include "training/rank_grid.h"
 
+#include <fmt/format.h>
+
 #include "trunkline/base/check.h"
 
 namespace trunkline {
@@ -37,6 +39,11 @@ RankGrid::RankGrid(const TrainingPlan& plan, bool tied)
   for (std::size_t role = 0; role < kGroupRoleCount; ++role) {
     first_[role + 1] = first_[role] + (size_[role] > 1 ? groups[role] : 0);
   }
+}
+
+std::string RankGrid::name() const {
+  return fmt::format("{}x{}x{} ranks, {} a shard, strides {}, groups of {}", tensor_, data_,
+                     stages_, shard_, fmt::join(stride_, ","), fmt::join(size_, ","));
 }
 
 RankGrid::Place RankGrid::place(RankId rank) const {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "training/rank_order.h"
@@ -41,6 +42,9 @@ class RankGrid {
     return static_cast<std::uint32_t>(Index(rank)) / stride_[2] % stages_;
   }
   [[nodiscard]] RankId rank(const Place& place) const;
+
+  // Of one name for grids with the same ranks in the same groups.
+  [[nodiscard]] std::string name() const;
 
   // Members of a group of that role; 1: the role is not used.
   [[nodiscard]] std::uint32_t group_size(GroupRole role) const {

@@ -53,6 +53,7 @@ class TrainingGraph : public TaskGraph {
   [[nodiscard]] RankId peer(RankId rank, std::uint32_t role) const override {
     return grid_.peer(rank, static_cast<PeerRole>(role));
   }
+  [[nodiscard]] std::string layout() const override { return grid_.name(); }
   [[nodiscard]] std::uint32_t reverse_role(std::uint32_t role) const override {
     return std::to_underlying(static_cast<PeerRole>(role) == PeerRole::kNextStage
                                   ? PeerRole::kPreviousStage

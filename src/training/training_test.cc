@@ -4,10 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "training/graph_runner.h"
+#include "training/rank_grid.h"
 #include "training/test_models.h"
 #include "trunkline/base/random.h"
 #include "trunkline/fabric/accelerator.h"
@@ -48,6 +53,48 @@ TrainingWorkload Build(const ModelConfig& model, const TrainingPlan& plan) {
   Result<TrainingWorkload> workload = BuildTraining(model, plan, H100());
   EXPECT_TRUE(workload.has_value());
   return std::move(*workload);
+}
+
+// What engines ask of a layout: the group of every rank in every role that its program uses, and
+// its neighbours.
+std::vector<std::uint64_t> GroupsOf(const TaskGraph& graph) {
+  std::vector<std::uint64_t> answers;
+  for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
+    const RankId rank{r};
+    answers.push_back(graph.program_of(rank));
+    std::set<std::uint32_t> roles;
+    for (const Task& task : graph.program(graph.program_of(rank)).tasks) {
+      if (task.kind == TaskKind::kCollective) roles.insert(task.role);
+    }
+    for (const std::uint32_t role : roles) {
+      for (const RankId member : graph.members(graph.communicator(rank, role))) {
+        answers.push_back(role);
+        answers.push_back(Index(member));
+      }
+    }
+    for (const PeerRole role : {PeerRole::kNextStage, PeerRole::kPreviousStage}) {
+      answers.push_back(Index(graph.peer(rank, std::to_underlying(role))));
+    }
+  }
+  return answers;
+}
+
+TEST(BuildTraining, LayoutsOfOneNameGroupTheirRanksAlike) {
+  std::map<std::string, std::vector<std::uint64_t>> of_name;
+  for (const char* order : {"tp-cp-dp-pp", "dp-tp-cp-pp", "tp-cp-pp-dp"}) {
+    for (const auto& [tp, pp, dp] : {std::array{2, 2, 4}, {2, 4, 2}, {4, 2, 2}, {1, 4, 4}}) {
+      for (const std::int64_t batches : {4, 8}) {
+        TrainingPlan plan = SmallPlan(tp, pp, dp, batches);
+        plan.order = order;
+        plan.overlap_tp = batches == 8;
+        const TrainingWorkload workload = Build(SmallLlama(), plan);
+        const auto groups = GroupsOf(*workload.graph);
+        const auto [known, added] = of_name.try_emplace(workload.graph->layout(), groups);
+        EXPECT_EQ(added, batches == 4) << workload.graph->layout();
+        EXPECT_EQ(known->second, groups) << workload.graph->layout();
+      }
+    }
+  }
 }
 
 TEST(BuildTraining, EveryPlanRunsToItsEndWithMatchingCollectivesAndMessages) {

@@ -45,6 +45,7 @@ class DerivedGraph : public TaskGraph {
   [[nodiscard]] std::uint32_t sender_role(RankId receiver, std::uint32_t role) const override {
     return base_.sender_role(receiver, role);
   }
+  [[nodiscard]] std::string layout() const override { return base_.layout(); }
   [[nodiscard]] std::uint32_t job_of(RankId rank) const override { return base_.job_of(rank); }
   [[nodiscard]] CommunicatorId in_job(CommunicatorId communicator) const override {
     return base_.in_job(communicator);

@@ -102,6 +102,10 @@ class TaskGraph {
     return reverse_role(role);
   }
 
+  // A name for who belongs with whom: graphs of one name answer program_of, communicator, members
+  // and peer alike for every rank and role. Empty: it has none.
+  [[nodiscard]] virtual std::string layout() const { return {}; }
+
   // Where several independent jobs are one graph: which of them the rank belongs to.
   [[nodiscard]] virtual std::uint32_t job_of(RankId rank) const {
     (void)rank;

@@ -1,12 +1,28 @@
 #include "engine/analytic/costs.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 
+#include "trunkline/base/random.h"
+
 namespace trunkline {
+namespace {
+
+// Of graphs of one layout in one placement. Others differ but for one case in 2^64.
+std::uint64_t NumberOf(const std::string& layout, const EngineInput& input) {
+  std::uint64_t number = std::hash<std::string>()(layout);
+  for (std::uint32_t r = 0; r < input.graph.ranks(); ++r) {
+    number = HashCombine(number, Index(input.placement.endpoint(RankId(r))));
+  }
+  return number;
+}
+
+}  // namespace
 
 StepCosts::StepCosts(const EngineInput& input, FabricCosts& fabric)
     : input_(input),
@@ -15,6 +31,9 @@ StepCosts::StepCosts(const EngineInput& input, FabricCosts& fabric)
       load_of_program_(input.graph.program_count()) {
   for (std::uint32_t r = 0; r < input.graph.ranks(); ++r) {
     ranks_of_program_[input.graph.program_of(RankId(r))].push_back(RankId(r));
+  }
+  if (const std::string layout = input.graph.layout(); !layout.empty() && fabric.alike()) {
+    layout_ = NumberOf(layout, input);
   }
 }
 
@@ -81,7 +100,6 @@ Result<void> StepCosts::AddByPattern(const std::vector<CommunicatorId>& ids, Gro
     if (!costs) return std::unexpected(costs.error());
     group.costs.push_back(*costs);
   }
-  group.ids = {ids.front()};
   return {};
 }
 
@@ -108,10 +126,17 @@ Result<std::uint32_t> StepCosts::Group(RankId rank, std::uint32_t role) {
   const auto [known, added] = index_.try_emplace(input_.graph.communicator(rank, role), next);
   if (!added) return known->second;
   GroupCosts group;
-  const std::vector<CommunicatorId> ids = Congruent(rank, role);
-  const auto done = fabric_.alike() ? AddByPattern(ids, group) : AddBySize(ids, group);
-  if (!done) return std::unexpected(done.error());
-  group.size = static_cast<std::uint32_t>(input_.graph.members(ids.front()).size());
+  group.ids = {known->first};
+  const auto kept = fabric_.of_layouts().groups.Find({layout_, known->first});
+  if (layout_ != 0 && kept) {
+    group.costs = *kept;
+  } else {
+    const std::vector<CommunicatorId> ids = Congruent(rank, role);
+    const auto done = fabric_.alike() ? AddByPattern(ids, group) : AddBySize(ids, group);
+    if (!done) return std::unexpected(done.error());
+    if (layout_ != 0) fabric_.of_layouts().groups.Keep({layout_, known->first}, group.costs);
+  }
+  group.size = static_cast<std::uint32_t>(input_.graph.members(known->first).size());
   group.times.resize(input_.graph.collectives().size());
   groups_.push_back(std::move(group));
   return known->second;
@@ -139,12 +164,21 @@ Result<Time> StepCosts::Bound(std::uint32_t group, std::uint32_t collective) con
 }
 
 Result<FabricCosts::Message> StepCosts::Peer(RankId from, std::uint32_t role) {
-  if (fabric_.alike()) return SlowestByPattern(from, role);
+  if (fabric_.alike()) return PeerOfLayout(from, role);
   std::vector<FabricCosts::Ends> messages;
   for (const RankId source : ranks_of_program_[input_.graph.program_of(from)]) {
     messages.emplace_back(endpoint(source), endpoint(input_.graph.peer(source, role)));
   }
   return fabric_.SlowestOf(messages);
+}
+
+Result<FabricCosts::Message> StepCosts::PeerOfLayout(RankId from, std::uint32_t role) {
+  if (layout_ == 0) return SlowestByPattern(from, role);
+  auto& messages = fabric_.of_layouts().messages;
+  if (const auto known = messages.Find({layout_, from, role})) return *known;
+  auto slowest = SlowestByPattern(from, role);
+  if (slowest) messages.Keep({layout_, from, role}, *slowest);
+  return slowest;
 }
 
 // Of the messages between two nodes one where all fare alike, and of those as far apart the one

@@ -46,6 +46,8 @@ class StepCosts {
   [[nodiscard]] Result<void> AddByPattern(const std::vector<CommunicatorId>& ids,
                                           GroupCosts& group);
   [[nodiscard]] Result<void> AddBySize(const std::vector<CommunicatorId>& ids, GroupCosts& group);
+  // As SlowestByPattern, unless it is known of another graph of the same layout.
+  [[nodiscard]] Result<FabricCosts::Message> PeerOfLayout(RankId from, std::uint32_t role);
   [[nodiscard]] Result<FabricCosts::Message> SlowestByPattern(RankId from, std::uint32_t role);
   // Those of all ranks that run a program of one of the members.
   [[nodiscard]] const CutLoad& LoadOf(const std::vector<RankId>& members);
@@ -57,6 +59,7 @@ class StepCosts {
 
   const EngineInput input_;
   FabricCosts& fabric_;
+  std::uint64_t layout_ = 0;  // of the graph's ranks and where they are placed; 0: not known
   std::vector<std::vector<RankId>> ranks_of_program_;
   std::vector<const CutLoad*> load_of_program_;              // null: not asked for yet
   std::map<std::set<std::uint32_t>, const CutLoad*> loads_;  // by programs

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/memo.h"
 #include "engine/analytic/group_model.h"
 #include "engine/cuts.h"
 #include "engine/saturating_time.h"
@@ -74,6 +76,16 @@ class FabricCosts {
   // From one of the endpoints of `senders` to one of `receivers`, both of LoadOf.
   [[nodiscard]] Result<Message> MessageOf(DeviceId from, const CutLoad& senders, DeviceId to,
                                           const CutLoad& receivers);
+  // What was found for the ranks of one layout (TaskGraph::layout) where one group or pair stands
+  // for all that sit alike: steps that are tried have most layouts in common.
+  struct OfLayouts {
+    // By the layout's number and the group of the rank that was asked for.
+    Memo<std::pair<std::uint64_t, CommunicatorId>, std::vector<Group*>> groups;
+    // By the layout's number, the sender and its peer role.
+    Memo<std::tuple<std::uint64_t, RankId, std::uint32_t>, Message> messages;
+  };
+  [[nodiscard]] OfLayouts& of_layouts() { return of_layouts_; }
+
   // The slowest of messages of one size that are sent side by side: they share every link that
   // their routes cross.
   using Ends = std::pair<DeviceId, DeviceId>;  // from, to
@@ -88,6 +100,7 @@ class FabricCosts {
   const TransportModel& transport_;
   const FabricCuts cuts_;
   double most_unlike_ = 1;
+  OfLayouts of_layouts_;
   std::mutex mutex_;  // guards what follows, groups included
   std::map<std::vector<DeviceId>, CutLoad> loads_;
   // The first of several groups, then its siblings.

@@ -40,6 +40,7 @@ class WindowGraph : public DerivedGraph {
   [[nodiscard]] std::uint32_t program_of(RankId rank) const override {
     return program_of_[Index(rank)];
   }
+  [[nodiscard]] std::string layout() const override { return {}; }  // programs are of its own
   [[nodiscard]] const Program& program(std::uint32_t index) const override {
     return programs_[index];
   }
