@@ -137,6 +137,24 @@ TEST(Agreement, WithFlowIsWithinAThousandthWhereKernelsLimitConnections) {
   }
 }
 
+// The kernel limits each child's connection, not all that comes into their parent.
+TEST(Agreement, OfTreesWithFlowIsWithinTwoPercentWhereKernelsLimitConnections) {
+  const Fabric fabric =
+      ServerFabric{.nodes_per_rack = 4, .gpus = 8, .uplink = Rate::GigabitsPerSecond(64 * 400)}
+          .Build();
+  const Router router(fabric, {});
+  const TransportModel transport = DefaultTransport(TransportKind::kTcp);
+  for (const std::int64_t bytes : {1LL << 20, 1LL << 26}) {
+    for (const std::uint32_t channels : {1U, 8U}) {
+      for (const CollectiveChoice& choice : AllChoices(bytes, channels)) {
+        if (choice.algorithm != "tree") continue;
+        const Times times = TimesOf(router, transport, choice);
+        EXPECT_LT(std::abs(times.Difference()), 0.02) << times.what << ' ' << times.Difference();
+      }
+    }
+  }
+}
+
 TEST(Agreement, OfDoubleBinaryTreesWithFlowIsWithinTwoAndAHalfPercent) {
   for (const std::uint32_t ranks : {2U, 3U, 5U, 8U, 12U, 32U}) {
     const Fabric fabric = Hosts(ranks);

@@ -47,7 +47,8 @@ class SliceTravel {
   [[nodiscard]] std::size_t trees() const { return trees_.size(); }
 
   // When the root has the sum. The puts of children share the way into their parent, which is busy
-  // from the first until all have passed, whatever their order.
+  // from the first until all have passed, whatever their order; what limits each connection alone,
+  // the kernel, does so for all of them at once.
   [[nodiscard]] double Up(std::size_t number) {
     const OrderedTree& tree = trees_[number];
     std::vector<double> ready(group_.ranks(), 0);
@@ -63,9 +64,12 @@ class SliceTravel {
       for (const auto& [start, child] : puts) {
         const bool inside = group_.SameNode(child, *parent);
         double& busy = inside ? busy_inside : busy_outside;
-        busy = std::max(busy, start) +
-               group_.LoneSeconds(child, *parent, Meeting(tree, *parent, inside) * bytes_);
-        ready[*parent] = std::max(ready[*parent], busy + group_.WayOf(child, *parent).latency);
+        const Way& way = group_.WayOf(child, *parent);
+        const double overhead = group_.transport().message_overhead.seconds();
+        busy = std::max(busy, start) + overhead +
+               Meeting(tree, *parent, inside) * bytes_ * way.per_hop_byte;
+        const double arrival = std::max(busy, start + overhead + bytes_ * way.per_byte);
+        ready[*parent] = std::max(ready[*parent], arrival + way.latency);
       }
     }
     return ready[tree.order.front()];
