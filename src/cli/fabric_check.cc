@@ -62,7 +62,7 @@ int FabricCheckVerb(const FabricCommand& command, std::span<const std::string> w
   if (!subject) return Refuse(subject.error());
   std::optional<FabricSubject> expected;
   if (const std::string spec = OptionOr(command, "--expect", ""); !spec.empty()) {
-    auto loaded = LoadFabric(spec, {});
+    auto loaded = LoadAllServers(spec, {});  // as what is found
     if (!loaded) return Refuse(loaded.error());
     expected = *std::move(loaded);
   }

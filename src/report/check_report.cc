@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -15,14 +17,15 @@
 namespace trunkline {
 namespace {
 
-std::string Oversubscription(double ratio) {
-  return ratio > 0 ? fmt::format("{:.4g}:1", ratio) : "cut off";
+std::string Oversubscription(double ratio, std::uint32_t up) {
+  return ratio > 0 ? fmt::format("{:.4g}:1", ratio) : up > 0 ? "nothing below" : "cut off";
 }
 
 // What is said of a list in text: all of it where it fits a screen, else the first few. JSON has
 // all.
 constexpr std::size_t kScreen = 24;
-constexpr std::size_t kShownFindings = 5;  // of each kind
+constexpr std::size_t kShownDevices = 4;   // of each kind of finding, those with most of them
+constexpr std::size_t kShownFindings = 3;  // of each device
 constexpr std::size_t kShownSwitches = 10;
 
 std::string MoreText(std::size_t more) {
@@ -40,8 +43,9 @@ std::string SwitchTable(const FabricCheck& check) {
       check.switches.size() <= kScreen ? check.switches.size() : kShownSwitches;
   for (const ShortSwitch& one : std::span(check.switches).first(shown)) {
     table.Add({one.name, Grouped(one.cables_down), Grouped(one.cables_up),
-               Grouped(one.cables_up_expected), Oversubscription(one.oversubscription),
-               Oversubscription(one.oversubscription_expected)});
+               Grouped(one.cables_up_expected),
+               Oversubscription(one.oversubscription, one.cables_up),
+               Oversubscription(one.oversubscription_expected, one.cables_up_expected)});
   }
   const std::size_t more = check.switches.size() - shown;
   return table.Text("  ") + (more > 0 ? MoreText(more) : "");
@@ -120,19 +124,63 @@ std::string CountsText(const FabricCheck& check) {
   return text;
 }
 
-std::string FindingsText(const FabricCheck& check) {
-  const bool all = check.findings.size() <= kScreen;
-  std::map<FabricFinding::Kind, std::size_t> shown;
+std::string ShapeText(const FabricCheck& check) {
+  if (check.shape.empty()) return "";
+  Table table({{"", Align::kLeft}, {"found"}, {"expected"}});
+  for (const ShapeCount& row : check.shape) {
+    table.Add({row.what, Grouped(static_cast<double>(row.found)),
+               Grouped(static_cast<double>(row.expected))});
+  }
+  return "the shapes differ:\n" + table.Text("  ") + "\n";
+}
+
+using Findings = std::vector<const FabricFinding*>;
+
+// "leaf-3 misses 1 of 1 cables to spine-0; to spine-1, spine-2 and 12 more": of one device.
+std::string DeviceText(const Findings& findings) {
+  std::string text = Describe(*findings.front());
+  const std::size_t shown = std::min(findings.size(), kShownFindings);
+  for (std::size_t i = 1; i < shown; ++i) {
+    text += (i == 1 ? "; likewise " : ", ") + findings[i]->to;
+  }
+  if (findings.size() > shown) text += fmt::format(" and {} more", findings.size() - shown);
+  return text;
+}
+
+// Of one kind of finding, by device: those first that most is found of.
+std::string KindText(const Findings& findings, std::size_t& left_out) {
+  std::map<std::string, std::size_t> place;
+  std::vector<Findings> devices;
+  for (const FabricFinding* finding : findings) {
+    const auto [at, added] = place.try_emplace(finding->from, devices.size());
+    if (added) devices.emplace_back();
+    devices[at->second].push_back(finding);
+  }
+  std::ranges::stable_sort(devices, std::ranges::greater(), &Findings::size);
   std::string text;
-  std::size_t more = 0;
-  for (const FabricFinding& finding : check.findings) {
-    if (!all && ++shown[finding.kind] > kShownFindings) {
-      ++more;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (i < kShownDevices) {
+      text += fmt::format("  {}\n", Printable(DeviceText(devices[i])));
     } else {
-      text += fmt::format("  {}\n", Printable(Describe(finding)));
+      left_out += devices[i].size();
     }
   }
-  return text + (more > 0 ? MoreText(more) : "");
+  return text;
+}
+
+std::string FindingsText(const FabricCheck& check) {
+  std::string text;
+  if (check.findings.size() <= kScreen) {
+    for (const FabricFinding& finding : check.findings) {
+      text += fmt::format("  {}\n", Printable(Describe(finding)));
+    }
+    return text;
+  }
+  std::map<FabricFinding::Kind, Findings> kinds;
+  for (const FabricFinding& finding : check.findings) kinds[finding.kind].push_back(&finding);
+  std::size_t left_out = 0;
+  for (const auto& [kind, findings] : kinds) text += KindText(findings, left_out);
+  return text + (left_out > 0 ? MoreText(left_out) : "");
 }
 
 void WriteTimes(JsonWriter& json, const CollectiveTimes& times) {
@@ -192,7 +240,8 @@ std::string RenderCheckText(const BuiltFabric& built, const FabricCheck& check,
   if (check.findings.empty()) {
     text += "nothing is missing, too many, mis-cabled, slow or on a wrong rail\n";
   } else {
-    text += fmt::format("found: {}\n{}", CountsText(check), FindingsText(check));
+    text +=
+        fmt::format("{}found: {}\n{}", ShapeText(check), CountsText(check), FindingsText(check));
   }
   if (!check.switches.empty()) {
     text += fmt::format("\n{} of {} other uplinks than expected:\n{}", check.switches.size(),
@@ -215,6 +264,12 @@ std::string RenderCheckJson(const BuiltFabric& built, const FabricCheck& check,
   json.Field("kind", built.kind);
   json.Field("summary", built.summary);
   json.Field("expectation", check.expectation);
+  json.Key("shape");
+  json.Objects(check.shape, [&](const ShapeCount& row) {
+    json.Field("what", row.what);
+    json.Field("found", row.found);
+    json.Field("expected", row.expected);
+  });
   json.Key("findings");
   json.Objects(check.findings, [&](const FabricFinding& f) { WriteFinding(json, f); });
   json.Key("switches");

@@ -23,6 +23,10 @@ TEST(CheckReport, OfAnUnlikeFabricFitsAScreenAndJsonHasAll) {
   const std::string text = RenderCheckText(found, check, {});
   EXPECT_LT(std::ranges::count(text, '\n'), 40);
   EXPECT_THAT(text, HasSubstr(" more: --json has all\n"));
+  // The shapes come first: 5k^2/4 switches, k^3/4 hosts.
+  EXPECT_THAT(text, ::testing::ContainsRegex("the shapes differ:.*servers +16 +128"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("core switches +4 +16"));
+  EXPECT_LT(text.find("the shapes differ"), text.find("found: "));
   const auto json = nlohmann::json::parse(RenderCheckJson(found, check, {}));
   EXPECT_EQ(json["findings"].size(), check.findings.size());
 }

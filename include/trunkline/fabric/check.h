@@ -49,7 +49,7 @@ struct ShortSwitch {
   std::uint32_t cables_down = 0;
   std::uint32_t cables_up = 0;
   std::uint32_t cables_up_expected = 0;
-  double oversubscription = 0;  // rate down over rate up; 0: nothing leads up
+  double oversubscription = 0;  // rate down over rate up; 0: nothing leads up, or down
   double oversubscription_expected = 0;
 };
 
@@ -63,8 +63,18 @@ struct RailCheck {
   std::uint64_t pairs_over_spines = 0;
 };
 
+// How many of a kind there are: "servers", "NICs", "leaf switches".
+struct ShapeCount {
+  std::string what;
+  std::uint64_t found = 0;
+  std::uint64_t expected = 0;
+};
+
 struct FabricCheck {
   std::string expectation;  // what was expected, and on what ground; a sentence
+  // Servers, NICs and the switches of each tier, where any differs from those of the fabric given;
+  // else empty.
+  std::vector<ShapeCount> shape;
   std::vector<FabricFinding> findings;
   std::vector<ShortSwitch> switches;  // the worst first
   std::uint64_t switches_with_uplinks = 0;
@@ -74,7 +84,8 @@ struct FabricCheck {
 };
 
 // Compares with `expected` after matching both up to names; null: with the regularity of the fabric
-// itself, where every switch of a group of equals should be cabled as most of them are.
+// itself, where every switch of a group of equals should be cabled as most of them are. A NIC on a
+// leaf of another rail is no finding where it was expected there.
 // `port_of_link` and `expected_ports` are ImportedFabric's of each, or empty.
 [[nodiscard]] FabricCheck CheckFabric(const Fabric& found,
                                       std::span<const std::uint32_t> port_of_link,

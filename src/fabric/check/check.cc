@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "fabric/check/rails.h"
+#include "fabric/check/shape.h"
 #include "fabric/check/wanted.h"
 #include "trunkline/base/check.h"
 
@@ -39,6 +40,7 @@ class Checker {
     check_.findings.insert(check_.findings.end(), extra_.begin(), extra_.end());
     CompareRates();
     check_.rail = CheckRails(found_, check_.findings);
+    if (wanted_.of_another) DropExpectedRails();
     DropRepeated();
     FindShortSwitches();
     check_.mended = Mend();
@@ -165,6 +167,18 @@ class Checker {
     }
   }
 
+  void DropExpectedRails() {
+    std::set<std::pair<std::string, std::string>> expected;
+    for (const auto& [pair, want] : wanted_.cables) {
+      if (want.count == 0 || !Exists(pair.first) || !Exists(pair.second)) continue;
+      if (found_.device(pair.first).kind == DeviceKind::kSwitch) continue;
+      expected.emplace(found_.name(pair.first), found_.name(pair.second));
+    }
+    std::erase_if(check_.findings, [&](const FabricFinding& finding) {
+      return finding.kind == Kind::kWrongRail && expected.contains({finding.from, finding.to});
+    });
+  }
+
   // A cable that is on the wrong rail is mis-cabled too, and named once.
   void DropRepeated() {
     std::set<std::pair<std::string, std::string>> rails;
@@ -227,6 +241,7 @@ class Checker {
       sums[pair.first].rate_wanted_up += rate;
       sums[pair.second].rate_wanted_down += rate;
     }
+    for (const auto& [id, rate] : wanted_.rate_to_missing) sums[id].rate_wanted_down += rate;
     for (const auto& [id, sum] : sums) {
       if (!Exists(id) || found_.device(id).tier == 0 || sum.wanted_up == 0) continue;
       ++check_.switches_with_uplinks;
@@ -418,7 +433,9 @@ FabricCheck CheckFabric(const Fabric& found, std::span<const std::uint32_t> port
            expected_ports.size());
   WantedFabric wanted = WantAs(found, *expected);
   NameLeaves(*expected, expected_ports, wanted.of_servers);
-  return Checker(found, port_of_link, std::move(wanted)).Check();
+  FabricCheck check = Checker(found, port_of_link, std::move(wanted)).Check();
+  check.shape = CompareShapes(found, *expected);
+  return check;
 }
 
 }  // namespace trunkline

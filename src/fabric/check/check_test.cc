@@ -299,6 +299,34 @@ TEST(CheckFabric, LeavesWithNicsOfAllKindsHaveNoRails) {
   EXPECT_FALSE(CheckFabric(Build("clos:node=dgx-h100,nodes=16,radix=32"), {}, nullptr).rail.rails);
 }
 
+// A NIC that the plan has on the leaf of another rail is where it should be.
+TEST(CheckFabric, AFabricIsAsItWasHoweverItsRailsAre) {
+  const Fabric odd = WithSwappedNics("nic:3/1", "nic:3/2");
+  const FabricCheck check = CheckFabric(odd, {}, &odd);
+  EXPECT_TRUE(check.findings.empty()) << All(check);
+  EXPECT_TRUE(check.shape.empty());
+  EXPECT_EQ(check.rail.wrong, 2U);
+}
+
+// Sixteen servers where 32 are expected, on leaves twice as large: 1:1 is expected of a leaf, with
+// the servers that are missing, and not what is left of it.
+TEST(CheckFabric, WhatIsExpectedOfALeafCountsTheServersThatAreMissing) {
+  const Fabric found = Build("clos:node=host,nodes=16,radix=8");
+  const Fabric expected = Build("clos:node=host,nodes=32,radix=16");
+  const FabricCheck check = CheckFabric(found, {}, &expected);
+  ASSERT_FALSE(check.switches.empty());
+  for (const ShortSwitch& one : check.switches) {
+    EXPECT_DOUBLE_EQ(one.oversubscription_expected, 1) << one.name;
+  }
+  const auto row = [&](const std::string& what) {
+    const auto at = std::ranges::find(check.shape, what, &ShapeCount::what);
+    return at == check.shape.end() ? std::pair<std::uint64_t, std::uint64_t>()
+                                   : std::pair(at->found, at->expected);
+  };
+  EXPECT_EQ(row("servers"), std::pair(std::uint64_t{16}, std::uint64_t{32}));
+  EXPECT_EQ(row("leaf switches").first, 4U);
+}
+
 TEST(CheckFabric, ARealPodLacksTheCablesCountedFromItsFile) {
   const std::string path =
       TRUNKLINE_SOURCE_DIR "/../shared/samples/fabrics/ndr-dgx-pod.ibnetdiscover";

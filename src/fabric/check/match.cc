@@ -215,6 +215,11 @@ class Translation {
     for (const auto& [pair, links] : CablesByPair(fabric)) {
       const auto low = device_[Index(pair.first)];
       const auto high = device_[Index(pair.second)];
+      if (!low && high) {
+        for (LinkId link : links) {
+          wanted_.rate_to_missing[*high] += fabric.link(link).rate.bytes_per_second();
+        }
+      }
       if (!low || !high) continue;
       wanted_.cables[Ordered(*low, *high)] = {static_cast<std::uint32_t>(links.size()),
                                               fabric.link(links.front()).rate};
@@ -386,6 +391,7 @@ WantedFabric WantAs(const Fabric& found, const Fabric& expected) {
   const Namesakes namesakes(found, expected);
   const auto switches = Matcher(found_side, expected_side, namesakes).Match();
   WantedFabric wanted = Translation(found_side, expected_side, namesakes, switches).Translate();
+  wanted.of_another = true;
   wanted.expectation = "the fabric given, its devices matched with those found by their ";
   if (namesakes.trusted()) {
     wanted.expectation += "names, those without a namesake by their cables";

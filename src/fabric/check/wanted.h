@@ -27,6 +27,8 @@ struct WantedFabric {
   std::vector<std::pair<Device, std::string>> missing;  // switches, with their names
   std::vector<FabricFinding> of_servers;                // what they lack
   std::vector<DeviceId> extra;
+  std::map<DeviceId, double> rate_to_missing;  // of switches, to ends that are missing; bytes/s
+  bool of_another = false;                     // not the regularity of the fabric itself
   std::string expectation;
 };
 
