@@ -25,11 +25,10 @@ Result<std::string> Bill(const FabricCommand& command, const std::string& spec,
   if (!subject) return std::unexpected(subject.error());
   const BuiltFabric& built = *subject->built;
   if (!command.json) {
-    const Bisection bisection = built.bisection ? *built.bisection : BoundBisection(built.fabric);
-    return RenderCostText(built, CostFabric(built, prices, bisection.lower));
+    return RenderCostText(built, CostFabric(built, prices, FindBisection(built)));
   }
   const FabricAnalysis analysis = Analyse(built);
-  const FabricCost cost = CostFabric(built, prices, analysis.bisection.lower);
+  const FabricCost cost = CostFabric(built, prices, analysis.bisection);
   return RenderFabricJson(built, analysis, nullptr, &cost);
 }
 

@@ -84,7 +84,7 @@ TEST(Advice, TriesScaleUnitsThatAreFull) {
   ASSERT_TRUE(spec.has_value());
   const auto half_empty = BuildFabric(*spec);
   ASSERT_TRUE(half_empty.has_value());
-  const double price = CostFabric(*half_empty, request.trial.prices, Rate()).price();
+  const double price = CostFabric(*half_empty, request.trial.prices, {}).price();
   EXPECT_LT(rails->trial->cost.price(), price);
 }
 

@@ -119,7 +119,7 @@ FabricTrial TryFabric(std::string name, std::shared_ptr<const BuiltFabric> built
                     .step = {},
                     .troubles = {}};
   trial.analysis = Analyse(*trial.built);
-  trial.cost = CostFabric(*trial.built, options.prices, trial.analysis.bisection.lower);
+  trial.cost = CostFabric(*trial.built, options.prices, trial.analysis.bisection);
   TimeWork(options, trial);
   return trial;
 }

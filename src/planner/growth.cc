@@ -30,7 +30,7 @@ class Grower {
     const auto built = Build(nodes);
     if (!built) return std::unexpected(built.error());
     const FabricCounts counts = CountParts(built->fabric);
-    const FabricCost cost = CostFabric(*built, options_.prices, Rate());
+    const FabricCost cost = CostFabric(*built, options_.prices, {});
     GrowthPoint point{.nodes = built->fabric.node_count(),
                       .gpus = cost.ends,
                       .tiers = static_cast<std::uint32_t>(counts.tiers.size()),

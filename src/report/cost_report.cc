@@ -21,9 +21,17 @@ void WriteOptional(JsonWriter& json, std::string_view key, std::optional<double>
 
 std::string Count(std::uint64_t count) { return Grouped(static_cast<double>(count)); }
 
+// "400 Gb/s", of a port-split cable "2 x 200 Gb/s".
+std::string SpeedOf(const CostLine& line) {
+  if (line.rate == Rate()) return "any";
+  return line.breakout > 1 ? fmt::format("{} x {}", line.breakout, ToString(line.rate))
+                           : ToString(line.rate);
+}
+
 std::string SwitchTable(const FabricCost& cost) {
   Table table({{"switches", Align::kLeft},
                {"as", Align::kLeft},
+               {"ports of"},
                {"count"},
                {"ports used"},
                {"free"},
@@ -31,8 +39,8 @@ std::string SwitchTable(const FabricCost& cost) {
                {"power"}});
   for (const CostLine& line : cost.lines) {
     if (!line.is_switch) continue;
-    table.Add({Printable(line.part), line.use, Count(line.count), Count(line.ports_used),
-               Count(line.ports_free), Money(line.price, ""),
+    table.Add({Printable(line.part), line.use, SpeedOf(line), Count(line.count),
+               Count(line.ports_used), Count(line.ports_free), Money(line.price, ""),
                fmt::format("{:.4g} kW", line.watts / 1e3)});
   }
   return table.Text("  ");
@@ -41,6 +49,7 @@ std::string SwitchTable(const FabricCost& cost) {
 std::string CableTable(const FabricCost& cost) {
   Table table({{"cables", Align::kLeft},
                {"as", Align::kLeft},
+               {"speed"},
                {"count"},
                {"mean"},
                {"longest"},
@@ -48,7 +57,7 @@ std::string CableTable(const FabricCost& cost) {
                {"power"}});
   for (const CostLine& line : cost.lines) {
     if (line.is_switch) continue;
-    table.Add({Printable(line.part), line.use, Count(line.count),
+    table.Add({Printable(line.part), line.use, SpeedOf(line), Count(line.count),
                fmt::format("{:.3g} m", line.metres / static_cast<double>(line.count)),
                fmt::format("{:.3g} m", line.longest_m), Money(line.price, ""),
                fmt::format("{:.4g} kW", line.watts / 1e3)});
@@ -77,9 +86,11 @@ std::string RenderCostText(const BuiltFabric& built, const FabricCost& cost) {
     text += fmt::format("{} for each of {} {}", Money(*each, cost.currency), Count(cost.ends),
                         built.node.gpus > 0 ? "GPUs" : "hosts");
     const auto bisection = cost.per_gigabyte_of_bisection();
-    text += bisection
-                ? fmt::format(", {} for each GB/s of bisection\n", Money(*bisection, cost.currency))
-                : "\n";
+    text += bisection ? fmt::format(", {}{} for each GB/s of bisection{}\n",
+                                    cost.bisection_exact ? "" : "at most ",
+                                    Money(*bisection, cost.currency),
+                                    cost.bisection_exact ? "" : " (its lower bound)")
+                      : "\n";
   }
   const FloorPlan& floor = cost.floor;
   text +=
@@ -103,6 +114,7 @@ void WriteCost(JsonWriter& json, const FabricCost& cost) {
     json.Field("cables", cost.cables_price);
     WriteOptional(json, "per_gpu", cost.per_end());
     WriteOptional(json, "per_GBps_of_bisection", cost.per_gigabyte_of_bisection());
+    json.Field("bisection_is_bound", !cost.bisection_exact);
     json.Field("watts", cost.watts);
     json.Key("unpriced");
     json.Values(cost.unpriced);
@@ -110,6 +122,13 @@ void WriteCost(JsonWriter& json, const FabricCost& cost) {
     json.Objects(cost.lines, [&](const CostLine& line) {
       json.Field("part", line.part);
       json.Field("use", line.use);
+      json.Key("rate_Bps");
+      if (line.rate > Rate()) {
+        json.Value(line.rate.bytes_per_second());
+      } else {
+        json.Null();
+      }
+      if (!line.is_switch) json.Field("breakout", line.breakout);
       json.Field("count", line.count);
       if (line.is_switch) {
         json.Field("ports_used", line.ports_used);

@@ -25,13 +25,34 @@ std::string Line(const char* name, const std::string& value) {
   return fmt::format("{:<18}{}\n", name, value);
 }
 
-std::string BisectionText(const Bisection& bisection) {
+// What is halved: nodes, which may have several NICs each, and not as many.
+std::string HalvesText(const FabricAnalysis& analysis) {
+  const auto count = [](std::uint64_t of) { return Grouped(static_cast<double>(of)); };
+  const FabricCounts& counts = analysis.counts;
+  if (counts.nodes < 2 || counts.nics == counts.nodes) return "";
+  const std::uint64_t fewest = analysis.fewest_nics_of_half;
+  if (counts.nics % counts.nodes == 0 &&
+      fewest == counts.nics / counts.nodes * (counts.nodes / 2)) {
+    return fmt::format("between halves of the {} nodes, {} each", count(counts.nodes),
+                       Plural(counts.nics / counts.nodes, "NIC"));
+  }
+  return fmt::format(
+      "between halves of the {} nodes and not of the NICs: nodes have unequal numbers of them, and "
+      "half of the nodes {} to {} of {}",
+      count(counts.nodes), count(fewest), count(counts.nics - fewest), count(counts.nics));
+}
+
+std::string BisectionText(const FabricAnalysis& analysis) {
+  const Bisection& bisection = analysis.bisection;
   const std::string value =
       bisection.lower == bisection.upper ? fmt::format("{} (exact)", Humanize(bisection.upper))
       : bisection.lower == Rate()
           ? fmt::format("at most {}", Humanize(bisection.upper))
           : fmt::format("between {} and {}", Humanize(bisection.lower), Humanize(bisection.upper));
-  return Line("bisection", value) + Wrap(bisection.method, std::string(18, ' '), 100);
+  const std::string halves = HalvesText(analysis);
+  return Line("bisection", value) +
+         Wrap(halves.empty() ? bisection.method : halves + "; " + bisection.method,
+              std::string(18, ' '), 100);
 }
 
 std::string TierTable(const FabricCounts& counts) {
@@ -82,6 +103,7 @@ void WriteBisection(JsonWriter& json, const BuiltFabric& built, const FabricAnal
     json.Field("lower_Bps", bisection.lower.bytes_per_second());
     json.Field("upper_Bps", bisection.upper.bytes_per_second());
     json.Field("method", bisection.method);
+    json.Field("fewest_nics_of_half", analysis.fewest_nics_of_half);
     json.Key("worst_half_by_unit_Bps");
     if (analysis.worst_half_by_unit) {
       json.Value(analysis.worst_half_by_unit->bytes_per_second());
@@ -217,7 +239,7 @@ std::string RenderFabricText(const BuiltFabric& built, const FabricAnalysis& ana
   text += Line("", fmt::format("a full mesh of the NICs would take {}",
                                Grouped(static_cast<double>(counts.full_mesh_cables))));
   text += Line("oversubscription", fmt::format("{:.4g}:1", counts.oversubscription));
-  text += BisectionText(analysis.bisection);
+  text += BisectionText(analysis);
   if (analysis.worst_half_by_unit) {
     text += Line("worst half", fmt::format("{}, among all halves of the leaves or scale units",
                                            Humanize(*analysis.worst_half_by_unit)));

@@ -111,7 +111,7 @@ TEST(FabricReport, CostIsAKeyOfTheContractAndABill) {
   const auto prices = FindPriceList(kDefaultPrices);
   ASSERT_TRUE(prices.has_value());
   const FabricAnalysis analysis = Analyse(built);
-  const FabricCost cost = CostFabric(built, *prices, analysis.bisection.lower);
+  const FabricCost cost = CostFabric(built, *prices, analysis.bisection);
   EXPECT_THAT(RenderCostText(built, cost), HasSubstr("3.456 M USD of switches"));
   const auto json = nlohmann::json::parse(RenderFabricJson(built, analysis, nullptr, &cost));
   EXPECT_EQ(json["cost"]["switches"], 96 * 36'000.0);

@@ -32,6 +32,13 @@ std::string MoneyOr(const std::optional<double>& amount, const std::string& curr
   return amount ? Money(*amount, currency) : "-";
 }
 
+// By the lower bound: at most that where it is not known exactly.
+std::string MoneyOfBisection(const FabricTrial& trial) {
+  const Bisection& bisection = trial.analysis.bisection;
+  return (bisection.lower == Rate() || bisection.lower == bisection.upper ? "" : "<= ") +
+         MoneyOr(trial.cost.per_gigabyte_of_bisection(), trial.cost.currency);
+}
+
 void WriteTime(JsonWriter& json, const std::string& key, const std::optional<TrialTime>& time) {
   if (time) {
     json.Field(key + "_s", time->time);
@@ -83,8 +90,7 @@ std::vector<Measure> Measures() {
        [](Trial t) { return fmt::format("{:.4g}", t.analysis.hops.mean_switches); }},
       {"price", [](Trial t) { return Money(t.cost.price(), t.cost.currency); }},
       {"per endpoint", [](Trial t) { return MoneyOr(t.cost.per_end(), t.cost.currency); }},
-      {"per GB/s of bisection",
-       [](Trial t) { return MoneyOr(t.cost.per_gigabyte_of_bisection(), t.cost.currency); }},
+      {"per GB/s of bisection", MoneyOfBisection},
       {"power", [](Trial t) { return fmt::format("{:.4g} kW", t.cost.watts / 1e3); }},
       {"AllReduce of 1 GiB", [](Trial t) { return TimeOf(t.all_reduce); }},
       {"AllToAll of 1 GiB", [](Trial t) { return TimeOf(t.all_to_all); }},

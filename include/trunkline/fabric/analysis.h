@@ -69,7 +69,9 @@ struct SwitchEstimate {
 struct FabricAnalysis {
   FabricCounts counts;
   HopStatistics hops;
-  Bisection bisection;
+  Bisection bisection;  // of the nodes, none of which is split
+  // NICs of that half of the nodes that has fewest: half of all where nodes are alike.
+  std::uint64_t fewest_nics_of_half = 0;
   // One way of halving the units (leaves, racks, scale units) that has the least capacity between
   // its sides, exactly by max-flow; absent where there are too many ways to try or units to halve.
   std::optional<Rate> worst_half_by_unit;
@@ -84,10 +86,15 @@ struct FabricAnalysis {
 
 // Bounds of the bisection of any fabric. Upper: the least cut among the nodes halved in order and a
 // partition by METIS, each cut exactly by max-flow. Lower: what evenly split minimal paths carry
-// of every traffic pattern that pairs the nodes of one half with those of the other (hose model).
+// of every traffic pattern that pairs NICs of one half with those of the other (hose model), or of
+// traffic from all to all.
 [[nodiscard]] Bisection BoundBisection(const Fabric& fabric);
 
-// All of the above; the closed form of the bisection where the builder has one.
+// The closed form where the builder has one, and where its bounds do not meet, the better ones of
+// both.
+[[nodiscard]] Bisection FindBisection(const BuiltFabric& built);
+
+// All of the above.
 [[nodiscard]] FabricAnalysis Analyse(const BuiltFabric& built);
 
 // One hop of a path.

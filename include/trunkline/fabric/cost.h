@@ -30,6 +30,7 @@ struct SwitchPrice {
 struct CablePrice {
   std::string name;
   std::optional<Rate> rate;
+  std::uint32_t breakout = 1;  // a port-split cable: so many of `rate` end in one port
   double reach_m = 0;
   double price = 0;
   double per_m = 0;
@@ -64,6 +65,8 @@ struct CostLine {
   std::string part;  // name of the price
   std::string use;   // "leaf", "leaf to spine cable"
   bool is_switch = false;
+  Rate rate;                   // of a port or a link; zero: any
+  std::uint32_t breakout = 1;  // links of a port-split cable, which counts once
   std::uint64_t count = 0;
   std::uint64_t ports_used = 0;  // of switches
   std::uint64_t ports_free = 0;
@@ -85,7 +88,8 @@ struct FabricCost {
   double watts = 0;
   std::uint64_t ends = 0;  // GPUs, or hosts
   Rate bisection;          // the lower bound
-  FloorPlan floor;         // that cables were measured on
+  bool bisection_exact = false;
+  FloorPlan floor;  // that cables were measured on
 
   [[nodiscard]] double price() const { return switches_price + cables_price; }
   // Nothing where there is none to divide by.
@@ -93,10 +97,12 @@ struct FabricCost {
   [[nodiscard]] std::optional<double> per_gigabyte_of_bisection() const;
 };
 
-// Each switch is the cheapest whose ports suffice; each cable the cheapest that reaches, between
-// racks as FloorPlan has them: servers in order, each switch in the rack of the first below it. A
-// cable faster than all on the list is a bundle of them.
+// Each switch is the cheapest whose ports suffice; each cable the cheapest that reaches of those at
+// its rate (the next above, where none is sold at its own), between racks as FloorPlan has them:
+// servers in order, each switch in the rack of the first below it. A cable faster than all on the
+// list is a bundle of them. Where slower links share a port of one end, port-split cables join them
+// if the list has any, as many as it takes for each switch.
 [[nodiscard]] FabricCost CostFabric(const BuiltFabric& built, const PriceList& prices,
-                                    Rate bisection);
+                                    const Bisection& bisection);
 
 }  // namespace trunkline

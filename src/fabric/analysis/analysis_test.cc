@@ -226,12 +226,70 @@ TEST(Bisection, HoseBoundNeverExceedsTheLeastCut) {
                         {.target = target, .kind = StaticFault::Kind::kDegrade, .fraction = 0.25}});
     ASSERT_TRUE(faulty.has_value());
     const Rate least = LeastCut(*faulty);
-    const auto bound = HoseBound(*faulty);
+    const auto bound = BoundFromBelow(*faulty);
     ASSERT_TRUE(bound.has_value());
-    EXPECT_LE(*bound, least) << target;
+    EXPECT_LE(bound->rate, least) << target;
     EXPECT_GE(BoundBisection(*faulty).upper, least) << target;
-    EXPECT_GT(*bound, Rate()) << target;
+    EXPECT_GT(bound->rate, Rate()) << target;
   }
+}
+
+// Nodes of several NICs, on one switch or on several; of unequal numbers of them, in planes, on
+// graphs without tiers, meshes of NICs themselves, and with cables that are slow.
+TEST(Bisection, BoundFromBelowIsCloseToTheLeastOfAllHalvings) {
+  struct Case {
+    const char* spec;
+    const char* slow;
+    double close;  // the part of the least cut that is proved; 0: any
+  };
+  for (const auto& [spec, slow, close] :
+       {Case{"slim-fly:q=3,p=2,node=hgx-pcie,nodes=10", "", 0.6},
+        Case{"slim-fly:q=3,p=1,node=hgx-pcie", "", 0.8},
+        Case{"slim-fly:q=3,p=2,node=hgx-pcie,nodes=13", "", 0.5},
+        Case{"dragonfly:p=1,a=4,h=1,g=4,node=hgx-pcie", "", 0.9},
+        Case{"dragonfly:p=4,a=2,h=2,g=3,node=hgx-pcie", "", 0.9},
+        Case{"dragonfly-plus:h=2,p=2,leaves=2,spines=2,g=5,node=hgx-pcie", "", 0.8},
+        Case{"torus:sizes=[4,4],ends=1,node=hgx-pcie", "", 0.9},
+        Case{"rail-only:node=hgx-pcie,nodes=12,radix=8", "", 0.9},
+        Case{"rail-optimized:node=hgx-pcie,nodes=12,radix=8", "", 0.9},
+        Case{"clos:node=hgx-pcie,nodes=12,planes=2,ports=2,radix=8", "", 0.9},
+        Case{"full-mesh:nodes=10", "", 0.9}, Case{"full-mesh:nodes=6,node=hgx-pcie", "", 0.9},
+        Case{"full-mesh:nodes=10", "host-3", 0},
+        Case{"torus:sizes=[4,4],ends=1,node=hgx-pcie", "nic:3/0", 0},
+        Case{"slim-fly:q=3,p=1,node=hgx-pcie", "switch-3/switch-4", 0}}) {
+    const BuiltFabric built = Build(spec);
+    std::vector<StaticFault> faults;
+    if (*slow != 0) {
+      faults.push_back({.target = slow, .kind = StaticFault::Kind::kDegrade, .fraction = 0.25});
+    }
+    const auto fabric = ApplyFaults(built.fabric, faults);
+    ASSERT_TRUE(fabric.has_value()) << spec << slow;
+    const Rate least = LeastCut(*fabric);
+    const auto bound = BoundFromBelow(*fabric);
+    ASSERT_TRUE(bound.has_value());
+    EXPECT_LE(bound->rate, least) << spec << slow;
+    EXPECT_GE(bound->rate.bytes_per_second(), close * least.bytes_per_second()) << spec << slow;
+    if (built.bisection && faults.empty()) EXPECT_LE(built.bisection->lower, least) << spec;
+  }
+}
+
+// Half of the servers of a fabric that has larger and smaller ones: the smaller, whose NICs are
+// fewer than half of all.
+TEST(Bisection, OfUnequalServersIsThatOfTheSmaller) {
+  FabricBuilder builder;
+  const DeviceId hub = builder.AddDevice({.kind = DeviceKind::kSwitch, .tier = 1});
+  for (std::uint32_t node = 0; node < 6; ++node) {
+    for (std::uint32_t nic = 0; nic < (node % 2 == 0 ? 1U : 4U); ++nic) {
+      const DeviceId id = builder.AddDevice({.kind = DeviceKind::kNic, .node = node, .local = nic});
+      builder.AddCable(id, hub, Rate::GigabitsPerSecond(100), Time(), LinkKind::kNetwork);
+    }
+  }
+  BuiltFabric built;
+  built.fabric = std::move(builder).Build();
+  const FabricAnalysis analysis = Analyse(built);
+  EXPECT_LE(analysis.bisection.lower, Rate::GigabitsPerSecond(300));
+  EXPECT_EQ(LeastCut(built.fabric), Rate::GigabitsPerSecond(300));
+  EXPECT_EQ(analysis.fewest_nics_of_half, 3U);
 }
 
 TEST(Analysis, WorstHalfByUnitIsFoundAmongAllHalvesOfTheUnits) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "fabric/analysis/halves.h"
@@ -43,9 +44,9 @@ Bisection BoundBisection(const Fabric& fabric) {
   if (fabric.node_count() < 2) return {.method = "fewer than two nodes: nothing to halve"};
   const Halving thinnest = ThinnestHalving(fabric);
   Bisection bisection{.upper = thinnest.cut, .method = "upper: nodes halved " + thinnest.how};
-  if (const auto lower = HoseBound(fabric)) {
-    bisection.lower = std::min(*lower, bisection.upper);
-    bisection.method += "; lower: hose model over evenly split minimal paths";
+  if (const auto lower = BoundFromBelow(fabric)) {
+    bisection.lower = std::min(lower->rate, bisection.upper);
+    bisection.method += fmt::format("; lower: {}", lower->how);
   } else {
     bisection.method += "; no lower bound: too many pairs of leaves to try";
   }
@@ -55,10 +56,20 @@ Bisection BoundBisection(const Fabric& fabric) {
 
 namespace {
 
-// The builder's formula, and where its bounds do not meet, better ones that are found.
-Bisection BisectionOf(const BuiltFabric& built) {
+// Raises the lower bound to the one found where that is better.
+void Tighten(Bisection& known, const Fabric& fabric) {
+  if (known.lower == known.upper) return;
+  const auto found = BoundFromBelow(fabric);
+  if (!found || found->rate <= known.lower) return;
+  known.lower = std::min(found->rate, known.upper);
+  known.method += fmt::format("; above the lower, {}", found->how);
+}
+
+}  // namespace
+
+Bisection FindBisection(const BuiltFabric& built) {
   if (!built.bisection) return BoundBisection(built.fabric);
-  const Bisection& known = *built.bisection;
+  Bisection known = *built.bisection;
   if (known.lower == known.upper) return known;
   if (known.upper == Rate()) {  // known from below only
     Bisection found = BoundBisection(built.fabric);
@@ -68,10 +79,26 @@ Bisection BisectionOf(const BuiltFabric& built) {
     return found;
   }
   const Halving thinnest = ThinnestHalving(built.fabric);
-  if (known.upper <= thinnest.cut) return known;
-  return {.lower = std::min(known.lower, thinnest.cut),
-          .upper = thinnest.cut,
-          .method = fmt::format("{}; less, nodes halved {}", known.method, thinnest.how)};
+  if (known.upper > thinnest.cut) {
+    known = {.lower = std::min(known.lower, thinnest.cut),
+             .upper = thinnest.cut,
+             .method = fmt::format("{}; less, nodes halved {}", known.method, thinnest.how)};
+  }
+  Tighten(known, built.fabric);
+  return known;
+}
+
+namespace {
+
+std::uint64_t FewestNicsOfHalf(const Fabric& fabric) {
+  std::vector<std::uint32_t> nodes;
+  for (std::size_t i = 0; i < fabric.device_count(); ++i) {
+    const Device& device = fabric.device(DeviceId(i));
+    if (device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost) {
+      nodes.push_back(device.node);
+    }
+  }
+  return FewestOfHalf(std::move(nodes), fabric.node_count());
 }
 
 }  // namespace
@@ -79,7 +106,8 @@ Bisection BisectionOf(const BuiltFabric& built) {
 FabricAnalysis Analyse(const BuiltFabric& built) {
   return {.counts = CountParts(built.fabric),
           .hops = CountHops(built.fabric),
-          .bisection = BisectionOf(built),
+          .bisection = FindBisection(built),
+          .fewest_nics_of_half = FewestNicsOfHalf(built.fabric),
           .worst_half_by_unit = WorstHalfByUnit(built.fabric, built.unit_of_node)};
 }
 

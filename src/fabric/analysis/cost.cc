@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "fabric/analysis/connectivity.h"
 #include "fabric/analysis/floor.h"
@@ -24,6 +27,13 @@ std::uint64_t CeilDivide(Rate a, Rate b) {
                     static_cast<std::uint64_t>(b.bits_per_second()));
 }
 
+// Links of a rate that share a port.
+std::uint32_t Share(const SwitchPrice& price, Rate rate) {
+  if (price.ports == 0 || rate >= price.rate) return 1;
+  const auto fit = price.rate.bits_per_second() / rate.bits_per_second();
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(fit, price.breakout));
+}
+
 // Ports of `price` that `cables` take: slower ones share a port, faster ones take several.
 std::uint64_t PortsFor(const Cables& cables, const SwitchPrice& price) {
   std::uint64_t ports = 0;
@@ -33,9 +43,7 @@ std::uint64_t PortsFor(const Cables& cables, const SwitchPrice& price) {
     } else if (rate > price.rate) {
       ports += count * CeilDivide(rate, price.rate);
     } else {
-      const auto fit =
-          static_cast<std::uint64_t>(price.rate.bits_per_second() / rate.bits_per_second());
-      ports += CeilDivide(count, std::min<std::uint64_t>(fit, price.breakout));
+      ports += CeilDivide(count, Share(price, rate));
     }
   }
   return ports;
@@ -48,7 +56,10 @@ double PriceOf(const SwitchPrice& price, std::uint64_t ports) {
 class Bill {
  public:
   Bill(const BuiltFabric& built, const PriceList& prices)
-      : fabric_(built.fabric), prices_(prices), floor_(built.fabric, prices.floor) {
+      : fabric_(built.fabric),
+        prices_(prices),
+        floor_(built.fabric, prices.floor),
+        bought_(built.fabric.device_count()) {
     for (const CablePrice& cable : prices.cables) {
       if (cable.rate) fastest_ = std::max(fastest_, *cable.rate);
     }
@@ -66,8 +77,10 @@ class Bill {
         NoteMissing(fmt::format("a {} of {}", DeviceClass(device), Describe(cables)));
         continue;
       }
+      bought_[i] = price;
       CostLine& line = lines[{device.tier, price}];
       line.part = price->name;
+      line.rate = price->ports == 0 ? Rate() : price->rate;
       line.use = DeviceClass(device);
       line.is_switch = true;
       line.source = price->source;
@@ -84,8 +97,10 @@ class Bill {
     }
   }
 
+  // REQUIRES: AddSwitches() was called before, which says whose ports are shared.
   void AddCables(FabricCost& cost) {
-    std::map<std::pair<std::string, const CablePrice*>, CostLine> lines;
+    std::map<LineKey, CostLine> lines;
+    std::map<std::pair<LineKey, DeviceId>, Legs> legs;
     for (std::size_t i = 0; i < fabric_.link_count(); i += 2) {
       const Link& link = fabric_.link(LinkId(i));
       if (link.kind != LinkKind::kNetwork) continue;
@@ -93,22 +108,29 @@ class Bill {
       const std::uint64_t strands =
           fastest_ > Rate() && link.rate > fastest_ ? CeilDivide(link.rate, fastest_) : 1;
       const Rate rate = strands > 1 ? fastest_ : link.rate;
-      const CablePrice* price = ChooseCable(rate, metres);
+      const auto [head, share] = SharedPort(link);
+      const CablePrice* price = share > 1 ? ChooseCable(rate, metres, share) : nullptr;
+      if (price == nullptr) price = ChooseCable(rate, metres, 1);
       if (price == nullptr) {
         NoteMissing(fmt::format("a cable of {} over {:.3g} m", ToString(rate), metres));
         continue;
       }
-      CostLine& line = lines[{NameOfCable(fabric_, LinkId(i)).kind, price}];
-      line.part = price->name;
-      line.source = price->source;
-      line.count += strands;
-      line.metres += metres * static_cast<double>(strands);
-      line.longest_m = std::max(line.longest_m, metres);
-      line.price += CablePriceOf(*price, rate, metres) * static_cast<double>(strands);
-      line.watts += price->watts * static_cast<double>(strands);
+      const LineKey key{NameOfCable(fabric_, LinkId(i)).kind, rate, price};
+      if (price->breakout > 1) {
+        Legs& split = legs[{key, head}];
+        ++split.count;
+        split.longest_m = std::max(split.longest_m, metres);
+      } else {
+        AddTo(lines[key], *price, rate, strands, metres);
+      }
+    }
+    for (const auto& [place, split] : legs) {
+      const LineKey& key = place.first;
+      AddTo(lines[key], *key.price, key.rate, CeilDivide(split.count, key.price->breakout),
+            split.longest_m);
     }
     for (auto& [key, line] : lines) {
-      line.use = key.first;
+      line.use = key.use;
       cost.cables_price += line.price;
       cost.watts += line.watts;
       cost.lines.push_back(std::move(line));
@@ -120,6 +142,44 @@ class Bill {
   }
 
  private:
+  struct LineKey {
+    std::string use;
+    Rate rate;
+    const CablePrice* price = nullptr;
+    auto operator<=>(const LineKey&) const = default;
+  };
+  // Links of one switch that port-split cables of one kind may join, as long as the longest.
+  struct Legs {
+    std::uint64_t count = 0;
+    double longest_m = 0;
+  };
+
+  static void AddTo(CostLine& line, const CablePrice& price, Rate rate, std::uint64_t count,
+                    double metres) {
+    line.part = price.name;
+    line.source = price.source;
+    line.rate = rate;
+    line.breakout = price.breakout;
+    line.count += count;
+    line.metres += metres * static_cast<double>(count);
+    line.longest_m = std::max(line.longest_m, metres);
+    line.price += CablePriceOf(price, rate, metres) * static_cast<double>(count);
+    line.watts += price.watts * static_cast<double>(count);
+  }
+
+  // The end of a link whose port it shares with others, and how many share it: 1 where neither or
+  // both ends do, as no cable is split at both.
+  [[nodiscard]] std::pair<DeviceId, std::uint32_t> SharedPort(const Link& link) const {
+    const auto share = [&](DeviceId id) {
+      const SwitchPrice* price = bought_[Index(id)];
+      return price == nullptr ? 1U : Share(*price, link.rate);
+    };
+    const std::uint32_t from = share(link.from);
+    const std::uint32_t to = share(link.to);
+    if (from > 1 && to > 1) return {link.from, 1};
+    return from > 1 ? std::pair(link.from, from) : std::pair(link.to, to);
+  }
+
   [[nodiscard]] std::pair<const SwitchPrice*, std::uint64_t> ChooseSwitch(
       const Cables& cables) const {
     const SwitchPrice* best = nullptr;
@@ -140,10 +200,19 @@ class Bill {
     return scale * (cable.price + cable.per_m * metres);
   }
 
-  [[nodiscard]] const CablePrice* ChooseCable(Rate rate, double metres) const {
+  // Among those of the least rate on the list that carries `rate`: a port takes no faster one.
+  [[nodiscard]] const CablePrice* ChooseCable(Rate rate, double metres,
+                                              std::uint32_t breakout) const {
+    std::optional<Rate> class_rate;
+    for (const CablePrice& cable : prices_.cables) {
+      if (cable.rate && *cable.rate >= rate && (!class_rate || *cable.rate < *class_rate)) {
+        class_rate = cable.rate;
+      }
+    }
     const CablePrice* best = nullptr;
     for (const CablePrice& cable : prices_.cables) {
-      if (cable.reach_m < metres || (cable.rate && *cable.rate < rate)) continue;
+      if (cable.reach_m < metres || cable.breakout != breakout) continue;
+      if (cable.rate && cable.rate != class_rate) continue;
       if (best == nullptr ||
           CablePriceOf(cable, rate, metres) < CablePriceOf(*best, rate, metres)) {
         best = &cable;
@@ -168,6 +237,7 @@ class Bill {
   const Fabric& fabric_;
   const PriceList& prices_;
   Floor floor_;
+  std::vector<const SwitchPrice*> bought_;  // by device; null: no switch, or none suffices
   Rate fastest_;
   std::set<std::string> missing_;
 };
@@ -184,13 +254,15 @@ std::optional<double> FabricCost::per_gigabyte_of_bisection() const {
   return price() / (bisection.bytes_per_second() / 1e9);
 }
 
-FabricCost CostFabric(const BuiltFabric& built, const PriceList& prices, Rate bisection) {
+FabricCost CostFabric(const BuiltFabric& built, const PriceList& prices,
+                      const Bisection& bisection) {
   FabricCost cost{.prices = prices.name,
                   .currency = prices.currency,
                   .lines = {},
                   .unpriced = {},
                   .ends = built.fabric.endpoints().size(),
-                  .bisection = bisection,
+                  .bisection = bisection.lower,
+                  .bisection_exact = bisection.lower == bisection.upper,
                   .floor = prices.floor};
   Bill bill(built, prices);
   bill.AddSwitches(cost);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "fabric/builders/testing.h"
 #include "trunkline/fabric/analysis.h"
@@ -19,7 +20,7 @@ using ::testing::IsEmpty;
 
 FabricCost CostOf(const std::string& text, const PriceList& prices) {
   const BuiltFabric built = Build(text);
-  return CostFabric(built, prices, built.bisection ? built.bisection->lower : Rate());
+  return CostFabric(built, prices, built.bisection.value_or(Bisection()));
 }
 
 PriceList Prices(const std::string& name) {
@@ -92,6 +93,36 @@ TEST(FabricCost, SharesPortsAmongSlowCablesAndBundlesFastOnes) {
   const auto uplinks = std::ranges::find(cost.lines, "leaf to spine cable", &CostLine::use);
   ASSERT_NE(uplinks, cost.lines.end());
   EXPECT_EQ(uplinks->count, 8U);
+}
+
+// Links of 200 Gb/s: no cable of 400, however cheap; two to a port of the switch, so four
+// port-split cables for seven hosts, and none where the list has none.
+TEST(FabricCost, TakesCablesOfTheLinksRateAndSplitsThemWherePortsAreShared) {
+  PriceList prices = RoundPrices();
+  const auto cable = [](std::string name, std::int64_t rate, std::uint32_t breakout, double price) {
+    return CablePrice{.name = std::move(name),
+                      .rate = Rate::GigabitsPerSecond(rate),
+                      .breakout = breakout,
+                      .reach_m = 100,
+                      .price = price,
+                      .source = ""};
+  };
+  prices.cables.push_back(cable("slow", 200, 1, 50));
+  const FabricCost straight = CostOf("single-switch:nodes=7,link=200 Gb/s", prices);
+  ASSERT_EQ(straight.lines.size(), 2U);
+  EXPECT_EQ(straight.lines[1].part, "slow");
+  EXPECT_EQ(straight.lines[1].count, 7U);
+  EXPECT_EQ(straight.lines[1].rate, Rate::GigabitsPerSecond(200));
+  EXPECT_EQ(straight.lines[0].rate, Rate::GigabitsPerSecond(400));
+  prices.cables.push_back(cable("split", 200, 2, 90));
+  const FabricCost split = CostOf("single-switch:nodes=7,link=200 Gb/s", prices);
+  ASSERT_EQ(split.lines.size(), 2U);
+  EXPECT_EQ(split.lines[0].ports_used, 4U);
+  EXPECT_EQ(split.lines[1].part, "split");
+  EXPECT_EQ(split.lines[1].count, 4U);
+  EXPECT_DOUBLE_EQ(split.cables_price, 4 * 90);
+  // 100 Gb/s is on no list: the next above.
+  EXPECT_EQ(CostOf("single-switch:nodes=7,link=100 Gb/s", prices).lines[1].part, "split");
 }
 
 TEST(FabricCost, NamesWhatTheListDoesNotSell) {

@@ -36,6 +36,21 @@ std::vector<bool> HalvedInOrder(std::uint32_t nodes) {
   return side;
 }
 
+std::size_t FewestOfHalf(std::vector<std::uint32_t> nodes, std::uint32_t node_count) {
+  std::ranges::sort(nodes);
+  std::vector<std::size_t> counts;
+  for (auto at = nodes.begin(); at != nodes.end();) {
+    const auto next = std::upper_bound(at, nodes.end(), *at);
+    counts.push_back(static_cast<std::size_t>(next - at));
+    at = next;
+  }
+  std::ranges::sort(counts);
+  const std::size_t without = node_count - counts.size();
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i + without < node_count / 2; ++i) sum += counts[i];
+  return sum;
+}
+
 Halving ThinnestHalving(const Fabric& fabric) {
   Halving thinnest{
       .side = HalvedInOrder(fabric.node_count()), .cut = {}, .how = "in order, cut by max-flow"};

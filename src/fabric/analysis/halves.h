@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,5 +18,7 @@ struct Halving {
 // That of the halvings tried which cuts least.
 [[nodiscard]] Halving ThinnestHalving(const Fabric& fabric);
 [[nodiscard]] std::vector<bool> HalvedInOrder(std::uint32_t nodes);
+// The fewest of some devices that half of the nodes, rounded down, has; `nodes` are theirs.
+[[nodiscard]] std::size_t FewestOfHalf(std::vector<std::uint32_t> nodes, std::uint32_t node_count);
 
 }  // namespace trunkline

@@ -59,9 +59,13 @@ void ReadSwitch(const YamlValue& where, const YamlMap& map, SwitchPrice& row) {
   }
 }
 
-void ReadCable(const YamlValue&, const YamlMap& map, CablePrice& row) {
+void ReadCable(const YamlValue& where, const YamlMap& map, CablePrice& row) {
   Rate rate;
   if (map.Read("rate", rate)) row.rate = rate;
+  map.Read("breakout", row.breakout, IntRange{.min = 1, .max = 64});
+  if (row.breakout > 1 && !row.rate) {
+    where.Error("TL1431", "a port-split cable without a rate", "write that of each of its links");
+  }
   map.Require("reach_m", row.reach_m, kMetres);
   map.Require("price", row.price, kPrices);
   map.Read("per_m", row.per_m, kPrices);

@@ -120,12 +120,12 @@ std::string Summary(const Shape& shape) {
 // groups. A cable between groups carries P^2 / (N trunk), P ends a group and N in all. One between
 // two routers: what their ends exchange, p^2 / N, and what the ends of either exchange with other
 // groups over the global cables of the other, twice p P h / (N trunk) at most.
-double UniformRate(const Shape& shape, double link) {
+double UniformRate(const Shape& shape) {
   const double group_ends = static_cast<double>(shape.ends) * shape.routers;
   const double ends = group_ends * shape.groups;
   const auto rate = [](Rate of) { return static_cast<double>(of.bits_per_second()); };
   double local = static_cast<double>(shape.ends) * shape.ends;
-  double per_end = link;
+  double per_end = HUGE_VAL;
   if (shape.groups > 1) {
     const double trunk = shape.wiring().trunk();
     per_end = std::min(per_end, rate(shape.global) * ends * trunk / (group_ends * group_ends));
@@ -149,12 +149,10 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   graph.fastest = std::max({shape->global, shape->across, shape->local});
   graph.cables = routers * (shape->routers + shape->chassis - 2.0) / 2 + global;
   graph.cable = [shape = *shape](const SwitchGraph::AddCable& cable) { Cable(shape, cable); };
-  const bool whole_nodes = shape->ends % parameters.nics() == 0;
-  if (shape->ports > 0 && graph.leaves % 2 == 0 && whole_nodes && graph.cables <= kMaxCables) {
+  if (shape->ports > 0 && HalvesNodes(graph, parameters.nics()) && graph.cables <= kMaxCables) {
     graph.bisection = BisectionOfUniformTraffic(
-        routers * shape->ends,
-        UniformRate(*shape, static_cast<double>(parameters.link().bits_per_second())),
-        CutInOrder(graph));
+        routers * shape->ends, UniformRate(*shape),
+        static_cast<double>(parameters.link().bits_per_second()), CutInOrder(graph));
   }
   return PlanSwitchGraph(parameters, std::move(graph));
 }

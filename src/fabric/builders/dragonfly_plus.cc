@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/plural.h"
@@ -42,12 +43,12 @@ void Cable(const Shape& shape, const SwitchGraph::AddCable& cable) {
 // a group and N in all; one from a leaf to a spine what the leaf's p ends send over the global
 // cables of the spine, p P h / (N trunk) at most, and its part of what they send within the group,
 // p (P - p) / (N spines).
-double UniformRate(const Shape& shape, double link) {
+double UniformRate(const Shape& shape) {
   const double group_ends = static_cast<double>(shape.ends) * shape.leaves;
   const double ends = group_ends * shape.groups;
   const auto rate = [](Rate of) { return static_cast<double>(of.bits_per_second()); };
   double up = shape.ends * (group_ends - shape.ends) / shape.spines;
-  double per_end = link;
+  double per_end = HUGE_VAL;
   if (shape.groups > 1) {
     const double trunk = shape.wiring().trunk();
     per_end = std::min(per_end, rate(shape.global) * ends * trunk / (group_ends * group_ends));
@@ -86,12 +87,10 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   graph.fastest = std::max(shape.uplink, shape.global);
   graph.cables = leaves * shape.spines + static_cast<double>(shape.wiring().cables());
   graph.cable = [shape](const SwitchGraph::AddCable& cable) { Cable(shape, cable); };
-  const bool whole_nodes = shape.ends % parameters.nics() == 0;
-  if (graph.leaves % 2 == 0 && whole_nodes && graph.cables <= kMaxCables) {
+  if (HalvesNodes(graph, parameters.nics()) && graph.cables <= kMaxCables) {
     graph.bisection = BisectionOfUniformTraffic(
-        leaves * shape.ends,
-        UniformRate(shape, static_cast<double>(parameters.link().bits_per_second())),
-        CutInOrder(graph));
+        leaves * shape.ends, UniformRate(shape),
+        static_cast<double>(parameters.link().bits_per_second()), CutInOrder(graph));
   }
   return PlanSwitchGraph(parameters, std::move(graph));
 }

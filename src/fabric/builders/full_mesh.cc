@@ -30,11 +30,11 @@ Result<NetworkPlan> PlanSwitches(const FabricParameters& parameters, std::uint32
   graph.ends = ends;
   graph.cables = pairs * cables;
   graph.fastest = rate;
-  if (switches % 2 == 0 && ends % nics == 0) {
+  if (HalvesNodes(graph, nics)) {
     const double pair_rate = static_cast<double>(rate.bits_per_second()) * cables;
     const auto link = static_cast<double>(parameters.link().bits_per_second());
     graph.bisection = BisectionOfUniformTraffic(
-        static_cast<double>(switches) * ends, std::min(link, pair_rate * switches / ends),
+        static_cast<double>(switches) * ends, pair_rate * switches / ends, link,
         std::min(pair_rate * switches * switches / 4, link * switches * ends / 2));
   }
   graph.cable = [switches, cables, rate](const SwitchGraph::AddCable& cable) {

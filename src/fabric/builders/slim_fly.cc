@@ -102,7 +102,8 @@ double SecondEigenvalue(const GaloisField& field, const Generators& generators) 
 
 // Of d cables a switch and second eigenvalue e, m of n switches have at least (d - e) m (n - m) / n
 // cables to the others (Mohar: Isoperimetric numbers of graphs, JCT B 47, 1989); the ends of the
-// side that are not on them are cut off by their links.
+// side that are not on them are cut off by their links. This holds for halves of the ends, so for
+// those of nodes, wherever their NICs are seated and however few there are.
 Rate LeastCut(std::uint32_t q, double ends, double half, double rate, double link) {
   const GaloisField field = *GaloisField::Make(q);
   const Generators generators = GeneratorsOf(field);
@@ -166,8 +167,10 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   graph.cables = static_cast<double>(q) * q * NetworkRadix(q);
   const Rate rate = parameters.uplink();
   graph.fastest = rate;
-  const std::uint64_t nodes = std::uint64_t{graph.leaves} * graph.ends / parameters.nics();
-  if (graph.ends % parameters.nics() == 0 && nodes > 1) {
+  const std::uint64_t full = std::uint64_t{graph.leaves} * graph.ends / parameters.nics();
+  const std::uint64_t nodes = parameters.nodes() > 0 ? parameters.nodes() : full;
+  if (nodes > 1 && nodes <= full) {
+    graph.partly_filled = true;
     graph.bisection = {
         .lower = LeastCut(q, graph.ends, static_cast<double>(nodes / 2 * parameters.nics()),
                           static_cast<double>(rate.bits_per_second()),

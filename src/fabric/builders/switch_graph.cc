@@ -45,8 +45,12 @@ void Write(const SwitchGraph& graph, const Timing& timing, FabricBuilder& builde
 
 }  // namespace
 
-Bisection BisectionOfUniformTraffic(double ends, double rate_per_end, double cut) {
-  const double lower = std::min(ends / 4 * rate_per_end, cut);
+bool HalvesNodes(const SwitchGraph& graph, std::uint32_t nics) {
+  return graph.leaves % 2 == 0 && std::uint64_t{graph.leaves} / 2 * graph.ends % nics == 0;
+}
+
+Bisection BisectionOfUniformTraffic(double ends, double rate_per_end, double link, double cut) {
+  const double lower = std::min({ends / 4 * rate_per_end, ends / 2 * link, cut});
   Bisection bisection{.lower = Rate::BitsPerSecond(std::llround(std::min(lower, kMaxTotalRate))),
                       .upper = Rate::BitsPerSecond(std::llround(std::min(cut, kMaxTotalRate))),
                       .method =
@@ -89,7 +93,7 @@ Result<NetworkPlan> PlanSwitchGraph(const FabricParameters& parameters, SwitchGr
   plan.cables = wanted * nics + graph.cables;
   plan.rate = 2 * wanted * nics * static_cast<double>(parameters.link().bits_per_second()) +
               2 * graph.cables * static_cast<double>(graph.fastest.bits_per_second());
-  if (wanted * nics == room) plan.bisection = graph.bisection;
+  if (wanted * nics == room || graph.partly_filled) plan.bisection = graph.bisection;
   const std::uint64_t unit =
       std::uint64_t{graph.ends} * (graph.groups > 0 ? graph.leaves / graph.groups : 1);
   for (std::uint32_t node = 0; node < nodes; ++node) {

@@ -24,14 +24,19 @@ struct SwitchGraph {
   Rate fastest;              // of them
   std::vector<std::uint32_t> torus;
   std::optional<Bisection> bisection;  // of the network whose seats are all taken
+  bool partly_filled = false;          // it holds for as many nodes as there are, too
   std::function<void(const AddCable&)> cable;
 };
 
 // What a kind may know of its bisection, in bits per second. REQUIRES: an even number of ends.
-//   Lower: uniform traffic of `rate_per_end` fits (link loads, and the NIC's own rate), so half of
-//   the rate of half of the ends crosses every halving.
+//   Lower: links between switches carry uniform traffic of `rate_per_end`, so half of the rate of
+//   half of the ends crosses every halving, unless it cuts off ends by their links of rate `link`
+//   (all of one half if any: what a cut of few and of most of them takes lies between).
 //   Upper: the capacity of some halving.
-[[nodiscard]] Bisection BisectionOfUniformTraffic(double ends, double rate_per_end, double cut);
+[[nodiscard]] Bisection BisectionOfUniformTraffic(double ends, double rate_per_end, double link,
+                                                  double cut);
+// Whether the first half of the leaves has whole nodes only, as many as the second.
+[[nodiscard]] bool HalvesNodes(const SwitchGraph& graph, std::uint32_t nics);
 
 // The capacity between the first half of the leaves and spines and the second. REQUIRES: an even
 // number of leaves.
