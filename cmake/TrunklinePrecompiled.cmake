@@ -25,6 +25,11 @@ function(trunkline_kind_options target kind)
   if(type STREQUAL "EXECUTABLE")
     target_compile_options(${target} PRIVATE -fPIC)  # as the libraries whose headers it shares
   endif()
+  # Above the engines little runs long, and half of what compiling under sanitizers takes is
+  # optimising what they have inserted.
+  if(TRUNKLINE_SANITIZE AND kind STREQUAL "scenario")
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
   if(TRUNKLINE_WITH_FUZZ)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
   endif()

@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "base/test_sanitizers.h"
 #include "collective/test_support.h"
 
 namespace trunkline {
 namespace {
 
 constexpr std::uint32_t kElement = 4;
+constexpr std::uint32_t kRanksStep = kSanitized ? 4 : 1;
 
 constexpr Primitive kPrimitives[] = {
     Primitive::kAllReduce, Primitive::kReduceScatter, Primitive::kAllGather, Primitive::kAllToAll,
@@ -77,7 +79,7 @@ int VerifyAll(Primitive primitive, const GroupLayout& layout, const Shape& shape
 
 TEST(EveryAlgorithm, IsRightForOneToThirtyThreeRanksOnPlainHosts) {
   for (const Primitive primitive : kPrimitives) {
-    for (std::uint32_t ranks = 1; ranks <= 33; ++ranks) {
+    for (std::uint32_t ranks = 1; ranks <= 33; ranks += kRanksStep) {
       EXPECT_GT(VerifyAll(primitive, GroupLayout::Flat(ranks), {.elements = 2 * ranks + 5}), 0);
     }
   }
@@ -85,7 +87,7 @@ TEST(EveryAlgorithm, IsRightForOneToThirtyThreeRanksOnPlainHosts) {
 
 TEST(EveryAlgorithm, IsRightForOneToThirtyThreeRanksInOneNode) {
   for (const Primitive primitive : kPrimitives) {
-    for (std::uint32_t ranks = 1; ranks <= 33; ++ranks) {
+    for (std::uint32_t ranks = 1; ranks <= 33; ranks += kRanksStep) {
       EXPECT_GT(VerifyAll(primitive, GroupLayout::Grid(1, ranks),
                           {.elements = 3 * ranks + 2, .slots = 1, .slice = 5 * kElement}),
                 0);
@@ -96,6 +98,7 @@ TEST(EveryAlgorithm, IsRightForOneToThirtyThreeRanksInOneNode) {
 TEST(EveryAlgorithm, IsRightForManyRanks) {
   for (const Primitive primitive : kPrimitives) {
     EXPECT_GT(VerifyAll(primitive, GroupLayout::Flat(64), {.elements = 130}), 0);
+    if (kSanitized) continue;
     EXPECT_GT(VerifyAll(primitive, GroupLayout::Grid(25, 4), {.elements = 217}), 0);
     EXPECT_GT(VerifyAll(primitive, GroupLayout::Grid(16, 8), {.elements = 128}), 0);
   }
@@ -107,6 +110,7 @@ TEST(EveryAlgorithm, IsRightOnGridsWithSeveralChannelsAndSlots) {
              {1, 8}, {2, 4}, {3, 4}, {5, 3}, {8, 2}, {7, 1}}) {
       for (const std::uint32_t channels : {2U, 4U}) {
         for (const std::uint32_t slots : {1U, 2U}) {
+          if (kSanitized && channels != 2 * slots) continue;
           EXPECT_GT(
               VerifyAll(
                   primitive, GroupLayout::Grid(nodes, per_node),

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <ostream>
 #include <string>
 
 namespace trunkline {
@@ -152,6 +153,8 @@ struct BadNode {
   const char* code;
   int line;
 };
+
+void PrintTo(const BadNode& node, std::ostream* out) { *out << node.to; }
 
 class BadNodes : public ::testing::TestWithParam<BadNode> {};
 

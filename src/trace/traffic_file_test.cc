@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <ostream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -94,6 +95,8 @@ struct Fault {
   int column;
   const char* says;
 };
+
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.says; }
 
 void ExpectNamed(const Diagnostic& error, const Fault& fault) {
   EXPECT_EQ(error.where.line, fault.line);

@@ -7,8 +7,10 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/test_sanitizers.h"
 #include "fabric/builders/testing.h"
 #include "fabric/trunks.h"
 #include "trunkline/base/random.h"
@@ -20,7 +22,7 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::StartsWith;
 
-constexpr std::uint64_t kSpecsOfKind = 150;
+constexpr std::uint64_t kSpecsOfKind = kSanitized ? 25 : 150;
 constexpr const char* kWorks = "any of these would work: ";
 
 using Keys = std::map<std::string, std::string>;
@@ -170,6 +172,7 @@ TEST(EveryKind, NamesTheNearestNumberThatWorksHoweverFarItIs) {
 TEST(EveryKind, JoinsNvlinkDomainsOfEverySize) {
   std::set<std::string> kinds;
   for (const char* node : {"dgx-h100", "gb200-nvl36", "gb200-nvl72", "gb200-nvl576"}) {
+    if (kSanitized && node == std::string_view("gb200-nvl576")) continue;
     for (const std::string& spec : SampleSpecs(node)) {
       const BuiltFabric built = Build(spec);
       kinds.insert(built.kind);

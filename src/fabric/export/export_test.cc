@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <ostream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -31,6 +32,8 @@ struct RoundTrip {
   const char* spec;
   const char* node;  // empty: plain hosts
 };
+
+void PrintTo(const RoundTrip& trip, std::ostream* out) { *out << trip.spec << ' ' << trip.node; }
 
 class WhatIsWritten : public testing::TestWithParam<RoundTrip> {};
 

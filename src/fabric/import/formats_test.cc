@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -125,6 +126,9 @@ struct Sample {
   std::uint64_t switch_cables;
   Rate rate;  // of the first end's first cable
 };
+
+// How a failure and ctest name a sample.
+void PrintTo(const Sample& sample, std::ostream* out) { *out << sample.format; }
 
 class EveryFormat : public testing::TestWithParam<Sample> {};
 
