@@ -32,6 +32,7 @@ void Interpreter::Begin(std::uint32_t id, Time time) {
   program.slots = 0;
   program.meets = false;
   program.shared = nullptr;
+  program.rotated = nullptr;
   program.cursor = 0;
   program.size = 0;
   program.wait = Wait::kNothing;
@@ -45,17 +46,7 @@ void Interpreter::Start(std::uint32_t id, const ChannelProgram& channel, Time ti
   program.slots = channel.schedule->channel_shape(channel.channel).slots;
   program.last_destination = {};
   program.last_source = {};
-  program.shared = Share(channel, program.op_count);
-  if (program.shared != nullptr) {
-    program.size = static_cast<std::uint32_t>(program.shared->ops.size());
-    program.targets.clear();
-    for (const std::uint64_t index : program.shared->peers) {
-      Op op;
-      channel.schedule->ops(channel.position, channel.channel, index, std::span(&op, 1));
-      program.targets.push_back(Decode(program, op).target);
-    }
-    program.read = program.size;
-  }
+  Share(program);
   Wake(id);
 }
 

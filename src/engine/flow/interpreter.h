@@ -137,7 +137,8 @@ class Interpreter {
   static constexpr std::size_t kBlock = 16;
 
   // A long program of a class of participants, read once: targets are indices into `peers`, those
-  // of signals to oneself are channels.
+  // of signals to oneself are channels. One that rotates is of all participants: targets are how
+  // far the peers are from oneself, and it is copied into blocks.
   struct SharedProgram {
     std::vector<DecodedOp> ops;
     std::vector<std::uint64_t> peers;  // by peer and direction: the op that first names it
@@ -184,6 +185,7 @@ class Interpreter {
     std::uint32_t slots = 0;
     std::uint32_t block = kNone;  // into blocks_
     const SharedProgram* shared = nullptr;
+    const SharedProgram* rotated = nullptr;
     std::vector<std::uint32_t> targets;  // of a shared program's peers
     std::uint32_t cursor = 0;            // into the block or the shared program
     std::uint32_t size = 0;
@@ -226,6 +228,8 @@ class Interpreter {
   void Run(std::uint32_t id);
   void FetchAhead(const Program& program) const;
   bool Refill(Program& program);
+  void ReadBlock(Program& program, std::size_t count);
+  void CopyBlock(Program& program, std::size_t count);
   static DecodedOp DecodeKind(const ChannelProgram& channel, const Op& op);
   DecodedOp Decode(Program& program, const Op& op);
   [[nodiscard]] DecodedOp NextOp(const Program& program) const {
@@ -233,8 +237,10 @@ class Interpreter {
                                      : NextSharedOp(program);
   }
   [[nodiscard]] static DecodedOp NextSharedOp(const Program& program);
-  // The shared form of a program that is run not for the first time; nullptr: read it in blocks.
-  const SharedProgram* Share(const ChannelProgram& channel, std::uint64_t op_count);
+  // Looks for the shared form of a program that is run not for the first time.
+  void Share(Program& program);
+  static std::unique_ptr<SharedProgram> ReadShared(const ChannelProgram& channel,
+                                                   std::uint64_t op_count, bool rotates);
   bool Put(std::uint32_t id, std::uint32_t connection, std::int64_t bytes);
   bool TakeSlot(std::uint32_t id, std::uint32_t connection);
   bool AwaitSignal(std::uint32_t id, std::uint32_t connection);

@@ -1,5 +1,6 @@
 // How the interpreter reads the ops of a program.
 #include <algorithm>
+#include <optional>
 
 #include "engine/flow/interpreter.h"
 #include "trunkline/base/check.h"
@@ -14,16 +15,44 @@ constexpr std::uint64_t kMaxSharedOps = std::uint64_t{1} << 22;
 
 }  // namespace
 
-const Interpreter::SharedProgram* Interpreter::Share(const ChannelProgram& channel,
-                                                     std::uint64_t op_count) {
-  if (op_count < kMinSharedOps || shared_ops_ + op_count > kMaxSharedOps) return nullptr;
-  const auto program_class = channel.schedule->program_class(channel.position);
-  if (!program_class) return nullptr;
+void Interpreter::Share(Program& program) {
+  const ChannelProgram& channel = program.channel;
+  // To find the peers of a rotated program costs nothing where all pairs are connections.
+  const bool rotates = channel.pattern->complete && channel.schedule->rotates();
+  if (program.op_count < (rotates ? kBlock : kMinSharedOps)) return;
+  if (shared_ops_ + program.op_count > kMaxSharedOps) return;
+  const auto program_class =
+      rotates ? std::optional(0U) : channel.schedule->program_class(channel.position);
+  if (!program_class) return;
   const auto [entry, is_new] =
       shared_.try_emplace({channel.schedule, *program_class, channel.channel});
-  if (is_new) return nullptr;
-  if (entry->second) return entry->second.get();
+  if (is_new) return;
+  std::unique_ptr<SharedProgram>& shared = entry->second;
+  if (!shared) {
+    shared = ReadShared(channel, program.op_count, rotates);
+    shared_ops_ += shared->ops.size();
+  }
+  if (rotates) {
+    program.rotated = shared.get();
+    program.op_count = shared->ops.size();
+    return;
+  }
+  program.shared = shared.get();
+  program.size = static_cast<std::uint32_t>(shared->ops.size());
+  program.targets.clear();
+  for (const std::uint64_t index : shared->peers) {
+    Op op;
+    channel.schedule->ops(channel.position, channel.channel, index, std::span(&op, 1));
+    program.targets.push_back(Decode(program, op).target);
+  }
+  program.read = program.size;
+}
+
+std::unique_ptr<Interpreter::SharedProgram> Interpreter::ReadShared(const ChannelProgram& channel,
+                                                                    std::uint64_t op_count,
+                                                                    bool rotates) {
   auto shared = std::make_unique<SharedProgram>();
+  const std::uint32_t members = channel.pattern->members();
   std::map<std::pair<bool, Participant>, std::uint32_t> peers;
   std::array<Op, kBlock> block;
   for (std::uint64_t first = 0; first < op_count; first += kBlock) {
@@ -36,6 +65,8 @@ const Interpreter::SharedProgram* Interpreter::Share(const ChannelProgram& chann
       DecodedOp decoded = DecodeKind(channel, op);
       if (op.peer == channel.position) {
         decoded.target = op.channel;
+      } else if (rotates) {
+        decoded.target = (op.peer + members - channel.position) % members;
       } else {
         const auto next = static_cast<std::uint32_t>(shared->peers.size());
         const auto [peer, is_new_peer] =
@@ -46,9 +77,7 @@ const Interpreter::SharedProgram* Interpreter::Share(const ChannelProgram& chann
       shared->ops.push_back(decoded);
     }
   }
-  shared_ops_ += shared->ops.size();
-  entry->second = std::move(shared);
-  return entry->second.get();
+  return shared;
 }
 
 Interpreter::DecodedOp Interpreter::NextSharedOp(const Program& program) {
@@ -66,15 +95,10 @@ bool Interpreter::Refill(Program& program) {
   if (program.shared != nullptr) return false;
   program.cursor = 0;
   program.size = 0;
-  std::array<Op, kBlock> ops;
   while (program.size == 0) {
     const auto count = static_cast<std::size_t>(
         std::min<std::uint64_t>(kBlock, program.op_count - program.next_op));
     if (count == 0) return false;
-    const ChannelProgram& channel = program.channel;
-    channel.schedule->ops(channel.position, channel.channel, program.next_op,
-                          std::span(ops).first(count));
-    program.next_op += count;
     if (program.block == kNone) {
       if (free_blocks_.empty()) {
         free_blocks_.push_back(static_cast<std::uint32_t>(blocks_.size()));
@@ -83,13 +107,48 @@ bool Interpreter::Refill(Program& program) {
       program.block = free_blocks_.back();
       free_blocks_.pop_back();
     }
-    for (const Op& op : std::span(ops).first(count)) {
-      if (op.kind == OpKind::kReduce || op.kind == OpKind::kCopy) continue;
-      blocks_[program.block][program.size++] = Decode(program, op);
+    if (program.rotated != nullptr) {
+      CopyBlock(program, count);
+    } else {
+      ReadBlock(program, count);
     }
+    program.next_op += count;
   }
   program.read += program.size;
   return true;
+}
+
+void Interpreter::ReadBlock(Program& program, std::size_t count) {
+  std::array<Op, kBlock> ops;
+  const ChannelProgram& channel = program.channel;
+  channel.schedule->ops(channel.position, channel.channel, program.next_op,
+                        std::span(ops).first(count));
+  for (const Op& op : std::span(ops).first(count)) {
+    if (op.kind == OpKind::kReduce || op.kind == OpKind::kCopy) continue;
+    blocks_[program.block][program.size++] = Decode(program, op);
+  }
+}
+
+// From a rotated program.
+void Interpreter::CopyBlock(Program& program, std::size_t count) {
+  const ChannelProgram& channel = program.channel;
+  const std::uint32_t members = channel.pattern->members();
+  const auto ops = std::span(program.rotated->ops).subspan(program.next_op, count);
+  DecodedOp* copy = blocks_[program.block].data();
+  for (const DecodedOp& op : ops) {
+    *copy = op;
+    if (op.kind == DecodedOp::Kind::kSignalSelf) {
+      copy->target += channel.first_program;
+    } else if (op.kind != DecodedOp::Kind::kWaitSelf) {
+      const Participant sum = channel.position + op.target;
+      const Participant peer = sum < members ? sum : sum - members;
+      const bool waits = op.kind == DecodedOp::Kind::kWait;
+      copy->target = channel.connection_of[channel.pattern->IndexOf(
+          waits ? peer : channel.position, waits ? channel.position : peer, channel.channel)];
+    }
+    ++copy;
+  }
+  program.size = static_cast<std::uint32_t>(count);
 }
 
 // What an op is, and how many bytes it sends.
