@@ -83,8 +83,12 @@ class ExchangeSchedule : public ProgramSchedule<ExchangeSchedule> {
 
   template <typename Visit>
   void ForEachDestination(Participant rank, std::uint32_t, Visit visit) const {
-    for (std::uint32_t distance = 1; distance <= destinations(rank); ++distance) {
-      visit(destination(rank, distance));
+    if (destinations(rank) == ranks() - 1) {
+      for (Participant peer = 0; peer < ranks(); ++peer) {
+        if (peer != rank) visit(peer);
+      }
+    } else if (destinations(rank) == 1) {
+      visit(destination(rank, 1));
     }
   }
 

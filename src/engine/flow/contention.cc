@@ -48,6 +48,8 @@ class SeriesFinder {
   static constexpr std::uint32_t kNotMet = UINT32_MAX - 1;
 
   static void Note(std::uint32_t& neighbour, std::uint32_t met) {
+    // Most have been found to have none.
+    if (neighbour == kNoNeighbour) return;
     neighbour = neighbour == kNotMet || neighbour == met ? met : kNoNeighbour;
   }
   void Meet(const FlowHop& before, const FlowHop& hop) {

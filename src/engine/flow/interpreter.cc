@@ -19,6 +19,46 @@ std::uint32_t Interpreter::AddPrograms(std::uint32_t count) {
   return first;
 }
 
+// --- What is done most often, inline -------------------------------------------------------------
+
+[[gnu::always_inline]] inline void Interpreter::Append(List& list, const Message& message) {
+  std::uint32_t index = free_message_;
+  if (index == kNone) {
+    index = static_cast<std::uint32_t>(messages_.size());
+    messages_.push_back(message);
+  } else {
+    free_message_ = messages_[index].next;
+    messages_[index] = message;
+  }
+  messages_[index].next = kNone;
+  if (list.empty()) {
+    list.head = index;
+  } else {
+    messages_[list.tail].next = index;
+  }
+  list.tail = index;
+}
+
+inline Interpreter::Message Interpreter::TakeFirst(List& list) {
+  const std::uint32_t index = list.head;
+  const Message message = messages_[index];
+  list.head = message.next;
+  messages_[index].next = free_message_;
+  free_message_ = index;
+  return message;
+}
+
+inline void Interpreter::Wake(std::uint32_t id) {
+  programs_[id].wait = Wait::kNothing;
+  ready_.push_back(id);
+}
+
+[[gnu::always_inline]] inline void Interpreter::CompleteTransfer(std::uint32_t id, Time end) {
+  Program& program = programs_[id];
+  program.last_sent = std::max(program.last_sent, end);
+  if (--program.transfers == 0 && program.wait == Wait::kTransfers) Wake(id);
+}
+
 // --- Programs -----------------------------------------------------------------------------------
 
 void Interpreter::Begin(std::uint32_t id, Time time) {
@@ -62,11 +102,6 @@ void Interpreter::StartReceive(std::uint32_t id, std::uint32_t connection, Time 
   if (!AwaitSignal(id, connection)) return;
   programs_[id].size = 0;
   Finish(id);
-}
-
-void Interpreter::Wake(std::uint32_t id) {
-  programs_[id].wait = Wait::kNothing;
-  ready_.push_back(id);
 }
 
 bool Interpreter::RunReady() {
@@ -217,11 +252,9 @@ Time Interpreter::Duration(std::uint32_t connection, std::int64_t bytes, bool fo
   return known.duration;
 }
 
-void Interpreter::Transmit(std::uint32_t connection) {
-  for (;;) {
+void Interpreter::TransmitAll(std::uint32_t connection) {
+  while (CanTransmit(states_[connection])) {
     State& state = states_[connection];
-    if (state.busy || state.outgoing.empty()) return;
-    if (rendezvous_ && state.inbound.empty()) return;
     const Time latency = model_.connections[connection].latency;
     Message& put = messages_[state.outgoing.head];
     Time begin = std::max(put.time, state.free);
@@ -334,12 +367,6 @@ bool Interpreter::Meet(std::uint32_t id) {
   program.time = std::max(program.time, program.last_sent);
   program.meets = false;
   return true;
-}
-
-void Interpreter::CompleteTransfer(std::uint32_t id, Time end) {
-  Program& program = programs_[id];
-  program.last_sent = std::max(program.last_sent, end);
-  if (--program.transfers == 0 && program.wait == Wait::kTransfers) Wake(id);
 }
 
 // --- Signals ------------------------------------------------------------------------------------
@@ -456,35 +483,6 @@ void Interpreter::EndReplay() {
     const Time time = aside_->begins.next_time();
     course_.begins.Set(aside_->begins.Pop(), time);
   }
-}
-
-// --- Lists --------------------------------------------------------------------------------------
-
-void Interpreter::Append(List& list, const Message& message) {
-  std::uint32_t index = free_message_;
-  if (index == kNone) {
-    index = static_cast<std::uint32_t>(messages_.size());
-    messages_.push_back(message);
-  } else {
-    free_message_ = messages_[index].next;
-    messages_[index] = message;
-  }
-  messages_[index].next = kNone;
-  if (list.empty()) {
-    list.head = index;
-  } else {
-    messages_[list.tail].next = index;
-  }
-  list.tail = index;
-}
-
-Interpreter::Message Interpreter::TakeFirst(List& list) {
-  const std::uint32_t index = list.head;
-  const Message message = messages_[index];
-  list.head = message.next;
-  messages_[index].next = free_message_;
-  free_message_ = index;
-  return message;
 }
 
 }  // namespace trunkline

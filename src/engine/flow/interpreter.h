@@ -119,7 +119,7 @@ class Interpreter {
   }
 
   // `time` + `delay`; beyond the horizon it stays and past_horizon() turns true.
-  Time Later(Time time, Time delay) {
+  [[gnu::always_inline]] Time Later(Time time, Time delay) {
     if (delay <= Time::Horizon() - time) return time + delay;
     past_horizon_ = true;
     return time;
@@ -248,7 +248,13 @@ class Interpreter {
   void SignalSelf(std::uint32_t id, Time time);
   void Finish(std::uint32_t id);
   // Lets outgoing puts go as far as their times are known.
-  void Transmit(std::uint32_t connection);
+  void Transmit(std::uint32_t connection) {
+    if (CanTransmit(states_[connection])) TransmitAll(connection);
+  }
+  [[nodiscard]] bool CanTransmit(const State& state) const {
+    return !state.busy && !state.outgoing.empty() && !(rendezvous_ && state.inbound.empty());
+  }
+  void TransmitAll(std::uint32_t connection);
   void BeginTransfer(std::uint32_t connection);
   [[nodiscard]] std::span<const FlowHop> binding_hops(std::uint32_t connection) const;
   // Whether a transfer has to wait, at this instant: for a planned collective that it disturbs to

@@ -42,6 +42,14 @@ class Builder {
 
   std::uint32_t IndexOf(ResourceId resource);
   FlowHop HopOn(const Hop& hop, std::int64_t payload);
+  // A hop, and the rate that it leaves a flow alone.
+  struct LoneHop {
+    double weight = 0;
+    std::int64_t payload = 0;  // 0: not known
+    FlowHop hop;
+    FlowRate rate;
+  };
+  const LoneHop& LoneHopOn(const Hop& hop, std::int64_t payload);
   void CollectRanks();
   void UsePort(std::uint32_t communicator, std::uint32_t program, std::uint32_t port);
   std::uint32_t CommunicatorOf(RankId rank, const ProgramShape::Port& port);
@@ -65,6 +73,7 @@ class Builder {
   Manner last_manner_;  // of the connection found last, and of its route …
   HopClass hop_class_ = HopClass::kNetwork;
   FlowRate lone_but_for_last_;
+  std::vector<LoneHop> lone_hops_;  // by number of a resource
   FlowProblem problem_;
   std::optional<Rotation> rotation_;
   // By number of a resource: how many images of a connection cross it for each hop on any of the
@@ -290,6 +299,17 @@ FlowHop Builder::HopOn(const Hop& hop, std::int64_t payload) {
           static_cast<std::uint64_t>(weight * static_cast<double>(FlowHop::kOne))};
 }
 
+const Builder::LoneHop& Builder::LoneHopOn(const Hop& hop, std::int64_t payload) {
+  const std::uint32_t number = IndexOf(hop.resource);
+  if (number >= lone_hops_.size()) lone_hops_.resize(problem_.capacities.size());
+  LoneHop& known = lone_hops_[number];
+  if (known.payload != payload || known.weight != hop.weight) {
+    const FlowHop made = HopOn(hop, payload);
+    known = {hop.weight, payload, made, LoneRate(made, problem_.capacities[number])};
+  }
+  return known;
+}
+
 Result<void> Builder::Connect(RankId source, RankId destination, const Manner& manner,
                               std::uint64_t flow) {
   const auto found =
@@ -320,9 +340,9 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
   connection.limit =
       std::min(lone_but_for_last_, LoneRate(Rate::BitsPerSecond(static_cast<std::int64_t>(limit))));
   if (!hops.empty()) {
-    path.last_hop = HopOn(hops.back(), payload);
-    const Rate capacity = problem_.capacities[path.last_hop.resource];
-    connection.limit = std::min(connection.limit, LoneRate(path.last_hop, capacity));
+    const LoneHop& last = LoneHopOn(hops.back(), payload);
+    path.last_hop = last.hop;
+    connection.limit = std::min(connection.limit, last.rate);
   }
   connection.latency = cost.latency + StepLatencyOf(input_.transport, manner, hop_class_);
   if (rotation_) TurnHops(path);

@@ -80,15 +80,22 @@ class Peaks {
   void Add(std::uint32_t connection) {
     const FlowPath& path = problem_.paths[connection];
     const FlowRate limit = problem_.connections[connection].limit;
-    if (!path.SharesHopsWith(path_)) FindWatched(path);
-    path_ = path;
-    for (const FlowHop& hop : watched_hops_) AddHop(hop, limit);
+    if (!path.SharesHopsWith(path_)) {
+      AddShared();
+      FindWatched(path);
+      path_ = path;
+    } else if (limit != shared_limit_) {
+      AddShared();
+    }
+    shared_limit_ = limit;
+    ++sharing_;
     if (path.hop_count > 0 && watched_[path.last_hop.resource]) {
-      AddHop(path.last_hop, limit);
+      AddHop(path.last_hop, limit, 1);
     }
   }
   // A round has so many messages at most.
   void EndUse(std::uint64_t messages) {
+    AddShared();
     for (const std::uint32_t resource : used_) {
       const Demand demand = std::exchange(of_use_[resource], {});
       const Uint128 most =
@@ -123,19 +130,26 @@ class Peaks {
     }
     is_unwatched_[path.first_hop] = watched_hops_.empty() ? 1 : 0;
   }
-  void AddHop(const FlowHop& hop, FlowRate limit) {
+  // Of the connections since it was called last, the hops that they share.
+  void AddShared() {
+    for (const FlowHop& hop : watched_hops_) AddHop(hop, shared_limit_, sharing_);
+    sharing_ = 0;
+  }
+  void AddHop(const FlowHop& hop, FlowRate limit, std::uint32_t connections) {
     const Uint128 amount = static_cast<Uint128>(hop.weight) * limit.units;
-    if (amount == 0) return;
+    if (amount == 0 || connections == 0) return;
     Demand& demand = of_use_[hop.resource];
     if (demand.sum == 0) used_.push_back(hop.resource);
-    demand.sum += amount;
+    demand.sum += amount * connections;
     demand.most = std::max(demand.most, amount);
   }
 
   const FlowProblem& problem_;
   std::vector<char> watched_;          // by resource
-  FlowPath path_;                      // added last
-  std::vector<FlowHop> watched_hops_;  // of those that others share with it
+  FlowPath path_;                      // added last, but for its last hop
+  std::vector<FlowHop> watched_hops_;  // of those that others share with it …
+  std::uint32_t sharing_ = 0;          // … as many as these, of this limit
+  FlowRate shared_limit_;
   std::vector<char> is_unwatched_;     // by first hop: known to be shared by unwatched hops
   std::vector<Demand> of_use_;         // by resource: of the current use …
   std::vector<std::uint32_t> used_;

@@ -180,7 +180,9 @@ bool TaskRunner::RunSomething() {
     StartUnordered(ready.rank, ready.task);
     return true;
   }
-  return interpreter_.RunReady();
+  bool ran = false;
+  while (interpreter_.finished().empty() && interpreter_.RunReady()) ran = true;
+  return ran;
 }
 
 void TaskRunner::StartUnordered(std::uint32_t rank, std::uint32_t task) {
