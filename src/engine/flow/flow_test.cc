@@ -213,6 +213,44 @@ TEST(Flow, MeetsSimGridsTimesWithRendezvous) {
   }
 }
 
+// In each round a rank sends one message and receives another, each once both of its ends are
+// there, and goes on when both have ended.
+double PairwiseRecurrence(const std::vector<CableSpec>& cables, double bytes) {
+  const std::size_t ranks = cables.size();
+  std::vector<double> ready(ranks, 0);
+  for (std::size_t distance = 1; distance < ranks; ++distance) {
+    std::vector<double> next(ranks, 0);
+    for (std::size_t i = 0; i < ranks; ++i) {
+      const std::size_t peer = (i + distance) % ranks;
+      const double rate = std::min(cables[i].rate, cables[peer].rate).bytes_per_second();
+      const double latency = cables[i].latency.seconds() + cables[peer].latency.seconds();
+      const double end = std::max(ready[i], ready[peer]) + latency + bytes / rate;
+      next[i] = std::max(next[i], end);
+      next[peer] = std::max(next[peer], end);
+    }
+    ready = next;
+  }
+  return std::ranges::max(ready);
+}
+
+TEST(PairwiseAllToAll, FollowsItsRecurrenceOnUnequalCables) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto ranks = static_cast<std::uint32_t>(2 + Below(Draw(seed, 3, 0), 40));
+    std::vector<CableSpec> cables;
+    for (std::uint32_t i = 0; i < ranks; ++i) {
+      cables.push_back(
+          {Rate::GigabitsPerSecond(static_cast<std::int64_t>(25 + Below(Draw(seed, 4, i), 400))),
+           Time::Nanoseconds(static_cast<std::int64_t>(Below(Draw(seed, 5, i), 3000)))});
+    }
+    FlowCase star{.fabric = Star(ranks, cables)};
+    star.options.handshake = Handshake::kRendezvous;
+    const auto graph = SingleCollective(
+        Choose(Primitive::kAllToAll, std::int64_t{1'000'000} * ranks, "pairwise"), ranks);
+    const double expected = PairwiseRecurrence(cables, 1e6);
+    EXPECT_NEAR(star.Run(*graph).end.seconds(), expected, 1e-6 * expected) << "seed " << seed;
+  }
+}
+
 // Two ranks under one leaf send to two under the other over a single cable.
 TEST(Flow, SharesAnUplinkBetweenTwoGroups) {
   const FlowCase clos{.fabric = LeafSpine(2, 2, 1)};

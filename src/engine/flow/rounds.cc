@@ -150,8 +150,8 @@ class Peaks {
   std::vector<FlowHop> watched_hops_;  // of those that others share with it …
   std::uint32_t sharing_ = 0;          // … as many as these, of this limit
   FlowRate shared_limit_;
-  std::vector<char> is_unwatched_;     // by first hop: known to be shared by unwatched hops
-  std::vector<Demand> of_use_;         // by resource: of the current use …
+  std::vector<char> is_unwatched_;  // by first hop: known to be shared by unwatched hops
+  std::vector<Demand> of_use_;      // by resource: of the current use …
   std::vector<std::uint32_t> used_;
   std::vector<Uint128> peak_;  // … of the current member
   std::vector<std::uint32_t> of_member_;
