@@ -8,6 +8,7 @@
 #include "base/plural.h"
 #include "fabric/builders/builder.h"
 #include "fabric/builders/remedy.h"
+#include "fabric/node_nics.h"
 #include "trunkline/base/check.h"
 #include "trunkline/fabric/import.h"
 
@@ -43,15 +44,17 @@ bool IsValid(const FabricKey& key, const FabricValue& value) {
 
 Diagnostics CheckValues(const FabricSpec& spec, const Builder& builder) {
   Diagnostics problems;
+  std::vector<FabricKey> keys = builder.kind.keys;
+  keys.push_back(NicsKey());
   for (const auto& [name, value] : spec.values) {
-    const auto key = std::ranges::find(builder.kind.keys, name, &FabricKey::name);
-    if (key != builder.kind.keys.end() && IsValid(*key, value)) continue;
+    const auto key = std::ranges::find(keys, name, &FabricKey::name);
+    if (key != keys.end() && IsValid(*key, value)) continue;
     Diagnostic problem{.code = "TL1402",
                        .where = value.where,
                        .message = {},
                        .hint = {},
                        .excerpt = value.excerpt};
-    if (key == builder.kind.keys.end()) {
+    if (key == keys.end()) {
       problem.message = fmt::format("a {} fabric does not read '{}'", spec.kind, name);
       problem.hint = "remove it, or choose another kind";
     } else {
@@ -98,6 +101,10 @@ std::vector<DeviceId> AddNodes(FabricBuilder& builder, const NodeTemplate& node,
       devices.push_back(builder.AddDevice(device));
       if (device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost) {
         ends.push_back(devices.back());
+        // Hosts of several NICs are ranks of one server.
+        if (device.kind == DeviceKind::kHost && node.nics > 1) {
+          builder.SetName(devices.back(), fmt::format("host-{}/{}", n, device.local));
+        }
       }
     }
     for (const NodeTemplate::Bus& bus : node.buses) {
@@ -154,6 +161,15 @@ Result<BuiltFabric> BuildKind(const FabricSpec& spec) {
   if (!node) return std::unexpected(std::move(node.error()));
   if (Diagnostics problems = CheckValues(spec, *builder); !problems.empty()) {
     return std::unexpected(std::move(problems));
+  }
+  if (const auto nics = spec.values.find(NicsKey().name); nics != spec.values.end()) {
+    const auto count = static_cast<std::uint32_t>(std::get<std::int64_t>(nics->second.value));
+    node = WithSoManyNics(*std::move(node), count);
+    if (!node) {
+      node.error().front().where = nics->second.where;
+      node.error().front().excerpt = nics->second.excerpt;
+      return std::unexpected(std::move(node.error()));
+    }
   }
   auto plan = PlanKind(spec, *builder, *node);
   if (!plan) {

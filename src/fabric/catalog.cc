@@ -10,7 +10,7 @@
 #include "base/embedded_yaml.h"
 #include "fabric/fabric_reader.h"
 #include "fabric/import/node_draft.h"
-#include "fabric/node_paths.h"
+#include "fabric/node_nics.h"
 #include "trunkline/base/check.h"
 
 namespace trunkline {
@@ -177,20 +177,6 @@ class NodeReader {
   std::array<std::uint32_t, 8> first_{};
   std::array<std::uint32_t, 8> count_{};
 };
-
-// The NIC of each GPU, or the index of the first GPU that reaches none.
-std::expected<std::vector<std::uint32_t>, std::size_t> NicsOf(const NodeTemplate& node) {
-  NodeGraph graph;
-  for (const Device& device : node.devices) graph.devices.push_back({device.kind, device.latency});
-  for (const NodeTemplate::Bus& bus : node.buses) {
-    graph.edges.push_back({bus.from, bus.to, bus.rate, bus.latency, bus.kind});
-    graph.edges.push_back({bus.to, bus.from, bus.rate, bus.latency, bus.kind});
-  }
-  std::vector<std::uint32_t> nic_of_gpu = NearestNics(graph);
-  const auto stranded = std::ranges::find(nic_of_gpu, kNoNic);
-  if (stranded == nic_of_gpu.end()) return nic_of_gpu;
-  return std::unexpected(static_cast<std::size_t>(stranded - nic_of_gpu.begin()));
-}
 
 // With the NIC of each GPU.
 Result<NodeTemplate> WithNics(NodeTemplate node, SourcePosition where) {

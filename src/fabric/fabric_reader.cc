@@ -127,7 +127,9 @@ void ReadFabricSpec(const YamlMap& map, FabricSpec& spec) {
   for (const FabricKey& key : builder->kind.keys) {
     if (const auto value = map.Find(key.name)) ReadKey(*value, key, spec);
   }
-  std::set<std::string> known;
+  const FabricKey nics = NicsKey();
+  if (const auto value = map.Find(nics.name)) ReadKey(*value, nics, spec);
+  std::set<std::string> known{nics.name};
   for (const FabricKey& key : builder->kind.keys) known.insert(key.name);
   RefuseForeignKeys(map, builder->kind.name, std::move(known));
   ReadSharedKeys(map, spec);

@@ -118,6 +118,8 @@ inline constexpr double kMaxTotalRate = 4e18;
                                  double most = kMaxRadix);
 // Keys that several kinds share.
 [[nodiscard]] FabricKey LinkKey();
+// Of every kind: NICs of a node.
+[[nodiscard]] FabricKey NicsKey();
 [[nodiscard]] FabricKey UplinkKey();
 [[nodiscard]] FabricKey RadixKey();
 [[nodiscard]] FabricKey OversubscriptionKey();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fabric/builders/testing.h"
+#include "trunkline/fabric/analysis.h"
 #include "trunkline/fabric/build.h"
 
 namespace trunkline {
@@ -60,6 +61,33 @@ TEST(FatTree, OfRadixKHasTheCountsOfItsFormulas) {
     EXPECT_EQ(counts.switches[1] + counts.switches[2] + counts.switches[3], 5 * k * k / 4);
     EXPECT_EQ(counts.switch_cables, k * k * k / 2);
   }
+}
+
+// Servers of one to four NICs: so many rails, each of the NICs spread over the server's sockets.
+TEST(Nics, OfANodeAreAsManyAsTheSpecSays) {
+  for (const std::uint32_t nics : {1U, 2U, 4U}) {
+    const BuiltFabric built =
+        Build("rail-optimized:node=dgx-h100,nodes=16,radix=32,nics=" + std::to_string(nics));
+    const FabricCounts counts = CountParts(built.fabric);
+    EXPECT_EQ(counts.gpus, 16U * 8);
+    EXPECT_EQ(counts.nics, 16U * nics);
+    EXPECT_EQ(counts.host_cables, 16U * nics);
+    EXPECT_EQ(built.node.nics, nics);
+    std::map<std::uint32_t, std::size_t> gpus_of_nic;
+    for (const std::uint32_t nic : built.node.nic_of_gpu) ++gpus_of_nic[nic];
+    ASSERT_EQ(gpus_of_nic.size(), nics);
+    for (const auto& [nic, gpus] : gpus_of_nic) EXPECT_EQ(gpus, 8 / nics) << nics << " " << nic;
+  }
+  const BuiltFabric hosts = Build("clos:nodes=16,radix=16,nics=2");
+  EXPECT_EQ(CountParts(hosts.fabric).nics, 32U);
+  EXPECT_EQ(hosts.fabric.node_count(), 16U);
+  EXPECT_EQ(hosts.fabric.endpoints().size(), 32U);
+  EXPECT_EQ(hosts.fabric.name(hosts.fabric.endpoints()[3]), "host-1/1");
+  const auto spec = ParseFabricSpec("clos:node=dgx-h100,nodes=4,nics=9");
+  ASSERT_TRUE(spec.has_value());
+  const auto refused = BuildFabric(*spec);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().front().code, "TL1405");
 }
 
 TEST(FatTree, BisectionIsHalfOfTheHostsRate) {

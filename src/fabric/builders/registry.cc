@@ -50,6 +50,10 @@ FabricKey CountKey(const char* name, const char* fallback, const char* summary, 
   return {name, FabricKey::Type::kCount, 1, most, fallback, summary};
 }
 
+FabricKey NicsKey() {
+  return CountKey("nics", "all of the node's", "NICs of a node that are cabled", 64);
+}
+
 FabricKey LinkKey() {
   return {"link",
           FabricKey::Type::kRate,
