@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <ostream>
 #include <set>
 #include <sstream>
@@ -13,6 +15,7 @@
 #include "fabric/import/testing.h"
 #include "trunkline/fabric/analysis.h"
 #include "trunkline/fabric/import.h"
+#include "trunkline/fabric/route.h"
 
 namespace trunkline {
 namespace {
@@ -49,6 +52,54 @@ TEST_P(WhatIsWritten, ReadsBackAsTheSameFabric) {
     EXPECT_EQ(CablesOf(imported.built.fabric), CablesOf(fabric)) << format;
     EXPECT_EQ(SwitchNames(imported.built.fabric), SwitchNames(fabric)) << format;
     EXPECT_EQ(imported.built.fabric.trunk_count(), fabric.trunk_count()) << format;
+  }
+}
+
+// The path of every pair under forwarding tables and under a hash, which choose among a switch's
+// links by their order.
+std::vector<std::string> RoutesOf(const Fabric& fabric) {
+  std::vector<std::string> routes;
+  for (const RoutingPolicy policy : {RoutingPolicy::kMinHop, RoutingPolicy::kEcmp}) {
+    const Router router(fabric, {.policy = policy});
+    for (const DeviceId from : fabric.endpoints()) {
+      for (const DeviceId to : fabric.endpoints()) {
+        if (from == to) continue;
+        std::string& route = routes.emplace_back();
+        for (const LinkId link : *router.FindPath(from, to, 0)) {
+          route += fabric.name(fabric.link(link).to) + " ";
+        }
+      }
+    }
+  }
+  return routes;
+}
+
+// Lines but the first, which a list of cables begins with, in another order.
+std::string Shuffled(const std::string& csv) {
+  std::istringstream in(csv);
+  std::string head;
+  std::getline(in, head);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::ranges::sort(lines, {},
+                    [](const std::string& line) { return std::hash<std::string>()(line); });
+  for (const std::string& line : lines) head += "\n" + line;
+  return head + "\n";
+}
+
+TEST(ExportFabric, RoutesAreThoseOfWhatWasWrittenWhateverTheOrderOfLines) {
+  for (const char* spec :
+       {"torus:sizes=[4,4]", "torus:sizes=[3,2,3],ends=2", "slim-fly:q=5,p=1", "dragonfly:h=2,g=5",
+        "dragonfly-plus:h=2,g=3", "full-mesh:switches=5,ends=2,cables=2", "fat-tree:k=4"}) {
+    const Fabric fabric = Build(spec).fabric;
+    const std::vector<std::string> routes = RoutesOf(fabric);
+    for (const char* format : {"csv", "ibnetdiscover", "containerlab"}) {
+      const auto text = ExportFabric(fabric, format);
+      ASSERT_TRUE(text) << format;
+      EXPECT_TRUE(RoutesOf(Import(*text).built.fabric) == routes) << spec << " " << format;
+    }
+    const std::string csv = Shuffled(*ExportFabric(fabric, "csv"));
+    EXPECT_TRUE(RoutesOf(Import(csv).built.fabric) == routes) << spec;
   }
 }
 

@@ -7,12 +7,12 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "base/disjoint_sets.h"
 #include "base/plural.h"
 #include "fabric/builders/builder.h"
+#include "fabric/import/cable_order.h"
 #include "fabric/import/nic_name.h"
 #include "fabric/import/scanner.h"
 #include "trunkline/base/check.h"
@@ -373,20 +373,25 @@ void CableBuilder::AddSwitches() {
   }
 }
 
-// Cables in the order of their lower ends and these ends' ports, as builders lay them.
 void CableBuilder::AddNetwork() {
+  std::vector<Laid> cables;
+  std::vector<CableToLay> to_lay;
+  const auto number = [&](std::uint32_t device) {
+    return std::uint64_t{tiers_[device]} << 32 | Index(built_[device]);
+  };
   for (const CableList::Cable& cable : list_.cables) {
     if (aside_[cable.a.device] || aside_[cable.b.device] || IsInside(cable)) continue;
     Laid one{.low = cable.a, .high = cable.b, .cable = &cable};
-    const auto rank = [&](CableList::End end) {
-      return std::pair(tiers_[end.device], built_[end.device]);
-    };
-    if (rank(one.high) < rank(one.low)) std::swap(one.low, one.high);
-    network_.push_back(one);
+    if (number(one.high.device) < number(one.low.device)) std::swap(one.low, one.high);
+    cables.push_back(one);
+    to_lay.push_back({.low = number(one.low.device),
+                      .high = number(one.high.device),
+                      .low_port = one.low.port,
+                      .high_port = one.high.port,
+                      .sideways = !IsEnd(list_.devices[one.low.device].kind) &&
+                                  tiers_[one.low.device] == tiers_[one.high.device]});
   }
-  std::ranges::stable_sort(network_, {}, [&](const Laid& one) {
-    return std::tuple(tiers_[one.low.device], built_[one.low.device], one.low.port);
-  });
+  for (const std::size_t i : OrderOfCables(to_lay)) network_.push_back(cables[i]);
   const Time latency = FabricParameters(latencies_, template_).cable_latency();
   for (Laid& one : network_) {
     one.link =
