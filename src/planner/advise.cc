@@ -152,6 +152,38 @@ Candidate Try(const CandidateFabric& fabric, const AdviceRequest& request) {
   return candidate;
 }
 
+// Sizes of a kind that cannot win are not simulated in flows: those that are no cheaper than one
+// tried before of the kind, and by the closed forms, which take milliseconds, no faster at either
+// collective.
+class Sizes {
+ public:
+  explicit Sizes(const AdviceRequest& request) : request_(request) {
+    request_.trial.engine = EngineKind::kAnalytic;
+  }
+
+  bool CannotWin(const CandidateFabric& fabric) {
+    const bool simulated = request_.trial.step == nullptr && request_.gpus <= kFlowReduce;
+    if (!simulated || !fabric.refusal.empty()) return false;
+    Candidate estimate = Try(fabric, request_);
+    const auto& trial = estimate.trial;
+    if (!trial || !trial->all_reduce || !trial->all_to_all || !trial->cost.unpriced.empty()) {
+      return false;
+    }
+    const auto no_better = [&](const FabricTrial& before) {
+      return trial->cost.price() >= before.cost.price() &&
+             trial->all_reduce->time >= before.all_reduce->time &&
+             trial->all_to_all->time >= before.all_to_all->time;
+    };
+    if (std::ranges::any_of(tried_[fabric.kind], no_better)) return true;
+    tried_[fabric.kind].push_back(*std::move(estimate.trial));
+    return false;
+  }
+
+ private:
+  AdviceRequest request_;
+  std::map<std::string, std::vector<FabricTrial>> tried_;
+};
+
 bool Builds(const AdviceRequest& request, const NodeTemplate& node) {
   return std::ranges::any_of(CandidatesFor(request, node), [](const CandidateFabric& fabric) {
     const auto spec = ParseFabricSpec(fabric.spec);
@@ -225,8 +257,12 @@ Result<Advice> AdviseFabric(const AdviceRequest& request) {
   Advice advice;
   Scales scales;
   std::map<std::string, std::string> causes;  // by kind
-  for (const CandidateFabric& fabric : CandidatesFor(request, *node)) {
+  const std::vector<CandidateFabric> fabrics = CandidatesFor(request, *node);
+  Sizes sizes(asked);
+  for (const CandidateFabric& fabric : fabrics) {
     causes[fabric.kind] = fabric.cause;
+    const bool several = std::ranges::count(fabrics, fabric.kind, &CandidateFabric::kind) > 1;
+    if (several && sizes.CannotWin(fabric)) continue;
     advice.candidates.push_back(Try(fabric, asked));
     const auto& trial = advice.candidates.back().trial;
     if (!trial) continue;

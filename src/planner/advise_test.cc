@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace trunkline {
 namespace {
@@ -86,6 +89,40 @@ TEST(Advice, TriesScaleUnitsThatAreFull) {
   ASSERT_TRUE(half_empty.has_value());
   const double price = CostFabric(*half_empty, request.trial.prices, {}).price();
   EXPECT_LT(rails->trial->cost.price(), price);
+}
+
+// Sizes that the closed forms leave out are no loss: none of them, simulated in full, is faster
+// than the one chosen by more than a step, or as fast and cheaper.
+TEST(Advice, TheSizeOfScaleUnitsIsTheBestOfAllSimulated) {
+  for (const auto& [gpus, radix] :
+       {std::pair(64U, 16U), std::pair(128U, 16U), std::pair(128U, 64U), std::pair(192U, 32U)}) {
+    AdviceRequest request = Request(gpus);
+    request.radix = radix;
+    const auto advice = AdviseFabric(request);
+    ASSERT_TRUE(advice.has_value());
+    const Candidate* chosen = Find(*advice, "rail-optimized");
+    ASSERT_TRUE(chosen != nullptr && chosen->trial);
+    const std::uint32_t nodes = gpus / 8;
+    const std::uint32_t units = (nodes + radix / 2 - 1) / (radix / 2);
+    const std::uint32_t full = (nodes + units - 1) / units;
+    for (std::uint32_t unit = full; unit > 0 && unit >= full / 4; unit /= 2) {
+      const auto spec =
+          ParseFabricSpec("rail-optimized:node=dgx-h100,nodes=" + std::to_string(nodes) +
+                          ",radix=" + std::to_string(radix) + ",unit=" + std::to_string(unit));
+      auto built = spec ? BuildFabric(*spec) : std::unexpected(spec.error());
+      if (!built) continue;
+      const FabricTrial trial =
+          TryFabric("unit", std::make_shared<const BuiltFabric>(*std::move(built)),
+                    RoutingPolicy::kAdaptive, request.trial);
+      ASSERT_TRUE(trial.all_reduce && trial.all_to_all);
+      const auto ratio = [&](std::optional<TrialTime> FabricTrial::* time) {
+        return ((*chosen->trial).*time)->time.seconds() / (trial.*time)->time.seconds();
+      };
+      const double slower = (ratio(&FabricTrial::all_reduce) + ratio(&FabricTrial::all_to_all)) / 2;
+      EXPECT_LE(slower, 1 + 2 * Advice::kTie) << gpus << " " << radix << " " << unit;
+      if (trial.cost.price() < chosen->trial->cost.price()) EXPECT_LT(slower, 1) << unit;
+    }
+  }
 }
 
 TEST(Advice, TakesNoPartOfAPriceForWithinTheBudget) {
