@@ -16,6 +16,32 @@ constexpr std::size_t kExcerptWidth = 100;
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80; }
 
+// Words that are longer than any of ours are inputs: what follows them is worth more than they are.
+std::string WithoutLongWords(std::string_view text) {
+  constexpr std::size_t kLongestWord = 200;
+  constexpr std::size_t kHead = 100;
+  constexpr std::size_t kTail = 20;
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    if (word.size() > kLongestWord) {
+      std::size_t head = kHead;
+      std::size_t tail = word.size() - kTail;
+      while (head > 0 && IsContinuation(word[head])) --head;
+      while (tail < word.size() && IsContinuation(word[tail])) ++tail;
+      out.append(word.substr(0, head)).append("...").append(word.substr(tail));
+    } else {
+      out += word;
+    }
+    text.remove_prefix(end);
+    const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
+    out += text.substr(0, blanks);
+    text.remove_prefix(blanks);
+  }
+  return out;
+}
+
 // A message quotes inputs, which may be of any length.
 std::string Shortened(std::string_view text) {
   constexpr std::size_t kLongestText = 600;
@@ -105,7 +131,7 @@ std::string Format(const Diagnostic& diagnostic, bool color) {
   if (!place.empty()) place = fmt::format("{}{}:{} ", bold, place, reset);
 
   std::string out = fmt::format("{}{}{}:{} {}", place, tint, is_error ? "error" : "warning", reset,
-                                Shortened(diagnostic.message));
+                                Shortened(WithoutLongWords(diagnostic.message)));
   if (!diagnostic.code.empty()) out += fmt::format(" [{}]", diagnostic.code);
   out += '\n';
   if (!diagnostic.excerpt.empty()) {
@@ -120,7 +146,9 @@ std::string Format(const Diagnostic& diagnostic, bool color) {
                          reset);
     }
   }
-  if (!diagnostic.hint.empty()) out += fmt::format("  hint: {}\n", Shortened(diagnostic.hint));
+  if (!diagnostic.hint.empty()) {
+    out += fmt::format("  hint: {}\n", Shortened(WithoutLongWords(diagnostic.hint)));
+  }
   return out;
 }
 

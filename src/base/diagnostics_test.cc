@@ -77,5 +77,16 @@ TEST(ClosestMatch, SuggestsNothingForAWordThatIsFarFromAll) {
   EXPECT_EQ(ClosestMatch(std::string(1'000'000, 'x'), {"clos"}), "");
 }
 
+// A name of 300 kB: what it is, and what is wrong with it, fit a screen.
+TEST(Diagnostics, LongInputsAreCutAndNotWhatIsSaidOfThem) {
+  Diagnostic diagnostic;
+  diagnostic.message = "'" + std::string(300'000, 'x') + "' is no port";
+  diagnostic.hint = "write 1 in place of " + std::string(300'000, 'y') + " here";
+  const std::string text = Format(diagnostic);
+  EXPECT_LT(text.size(), 500U);
+  EXPECT_NE(text.find("xxx' is no port"), std::string::npos) << text;
+  EXPECT_NE(text.find("yyy here"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace trunkline

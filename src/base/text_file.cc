@@ -53,6 +53,21 @@ bool AwaitInput(int descriptor, const std::string& path, ProgressSink* progress,
   return true;
 }
 
+bool LooksLikeUtf16(std::string_view text) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return true;
+  // Without a mark: every other byte of what begins as our files do is zero.
+  constexpr std::size_t kLooked = 8;
+  if (text.size() < kLooked) return false;
+  for (const std::size_t first : {0U, 1U}) {
+    bool every_other = true;
+    for (std::size_t i = 0; i < kLooked; ++i) {
+      every_other = every_other && (text[i] == '\0') == (i % 2 == first);
+    }
+    if (every_other) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<std::string> ReadTextFile(const std::string& path, std::size_t most, ProgressSink* progress,
@@ -76,6 +91,10 @@ Result<std::string> ReadTextFile(const std::string& path, std::size_t most, Prog
     if (count == 0) {
       constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // that some editors put first
       if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+      if (LooksLikeUtf16(text)) {
+        return refuse("TL1101", "cannot be read: its characters take two bytes each (UTF-16)",
+                      "save it as UTF-8: iconv -f UTF-16 -t UTF-8 OLD > NEW");
+      }
       return text;
     }
     if (count > 0) {

@@ -11,7 +11,6 @@
 namespace trunkline {
 namespace {
 
-constexpr std::size_t kLongestLine = 4096;
 constexpr std::size_t kMostShown = 12;
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -35,8 +34,8 @@ std::optional<double> Word::AsReal() const {
 
 bool WordReader::Next() {
   while (line_ < std::numeric_limits<int>::max()) {
-    text_.resize(kLongestLine);
-    stream_.getline(text_.data(), kLongestLine);
+    text_.resize(longest_ + 1);
+    stream_.getline(text_.data(), static_cast<std::streamsize>(longest_ + 1));
     const auto read = static_cast<std::size_t>(stream_.gcount());
     if (stream_.bad() || (read == 0 && stream_.eof())) {
       text_.clear();
@@ -45,14 +44,15 @@ bool WordReader::Next() {
     }
     ++line_;
     if (stream_.fail() && !stream_.eof()) {
-      LineError(line_, "TL1102", fmt::format("a line longer than {} characters", kLongestLine - 1),
+      LineError(line_, "TL1102", fmt::format("a line longer than {} characters", longest_),
                 "is this the right file?");
       return false;
     }
     text_.resize(stream_.eof() ? read : read - 1);
     if (text_.find('\0') != std::string::npos) {
       LineError(line_, "TL1102", "a byte 0 in the line, so this is not a text file",
-                "is this the right file?");
+                line_ == 1 ? "UTF-16 must become UTF-8: iconv -f UTF-16 -t UTF-8 OLD > NEW"
+                           : "is this the right file?");
       return false;
     }
     Split();

@@ -27,9 +27,13 @@ struct Word {
 
 class WordReader {
  public:
+  static constexpr std::size_t kLongestLine = 4095;
+
   // `comment` begins a comment that ends with the line; 0: none.
-  WordReader(std::istream& stream, std::string file, char comment = '#')
-      : stream_(stream), file_(std::move(file)), comment_(comment) {}
+  // `longest` is that of a line.
+  WordReader(std::istream& stream, std::string file, char comment = '#',
+             std::size_t longest = kLongestLine)
+      : stream_(stream), file_(std::move(file)), comment_(comment), longest_(longest) {}
 
   // Moves to the next line that has words. False at the end, and when a line is no text or too
   // long, which is noted.
@@ -62,6 +66,7 @@ class WordReader {
   std::istream& stream_;
   std::string file_;
   char comment_;
+  std::size_t longest_;
   std::string text_;
   std::vector<Word> words_;
   int line_ = 0;

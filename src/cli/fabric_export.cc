@@ -6,6 +6,12 @@ namespace trunkline {
 namespace {
 
 int Write(const FabricCommand& command, const std::string& spec, const std::string& format) {
+  if (command.json) {
+    PrintDiagnostics(Error("TL1002", "--json: what is written is a file of cables, in no JSON",
+                           "leave --json out; trunkline fabric show SPEC --json is what there is")
+                         .error());
+    return kExitUsage;
+  }
   const auto subject = LoadFabric(spec, command.assignments);
   const auto text = subject ? ExportFabric(subject->built->fabric, format)
                             : Result<std::string>(std::unexpected(subject.error()));

@@ -150,6 +150,25 @@ TEST(FabricFiles, WhatIsExpectedMayBeAnotherFileOrASpec) {
   }
 }
 
+// "from,to" in two bytes a character, with the mark of the order of bytes and without: every file
+// is read alike, scenarios and traffic too.
+TEST(FabricFiles, TextOfTwoBytesACharacterIsRefusedWithTheRemedy) {
+  using namespace std::string_literals;
+  for (const std::string& text :
+       {"\xFF\xFE"s + "f\0r\0o\0m\0,\0t\0o\0\n\0"s, "\xFE\xFF"s + "\0f\0r\0o\0m\0,\0t\0o\0\n"s,
+        "f\0r\0o\0m\0,\0t\0o\0\n\0"s}) {
+    const std::string file = WriteFresh("wide.csv", text);
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"fabric", "show", file},
+          {"run", file},
+          {"fabric", "cost", "fat-tree:k=4", "--prices", WriteFresh("wide.yaml", text)}}) {
+      const Outcome outcome = RunTrunkline(words);
+      EXPECT_EQ(outcome.status, 2) << outcome.out;
+      EXPECT_THAT(outcome.err, HasSubstr("iconv -f UTF-16 -t UTF-8")) << words[1];
+    }
+  }
+}
+
 TEST(FabricFiles, AScenarioRunsOnAFileBesideIt) {
   WriteFresh("beside.net", NetFile(4, 2, -1));
   const std::string scenario =

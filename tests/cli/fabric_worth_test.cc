@@ -64,6 +64,7 @@ TEST(FabricWorth, RefusesFlagsThatItsVerbDoesNotReadAndValuesThatAreNone) {
   refused({"fabric", "cost", "fat-tree:k=4", "--out", "x"}, "add --grow");
   refused({"fabric", "cost", "clos:radix=8", "--grow", "-5"}, "not a whole number");
   refused({"fabric", "cost", "clos:radix=8", "--grow", "1"}, "TL1433");
+  refused({"fabric", "export", "fat-tree:k=4", "--json"}, "--json: what is written is a file");
   refused({"fabric", "advise"}, "add --gpus 2048");
   refused({"fabric", "advise", "--gpus", "99999999999"}, "from 1 to 4294967295");
   refused({"fabric", "show", "fat-tree:k=4", "--radix", "5"}, "it is of `fabric advise`");

@@ -161,6 +161,7 @@ Result<std::string> WriteSlurm(const CableList& list) {
   for (std::size_t i = 0; i < in_order.size(); ++i) {
     text += fmt::format("SwitchName=unit-{} Nodes={}\n", i, fmt::join(in_order[i], ","));
   }
+  if (units.size() < 2) return text;  // one switch joins them already
   return text + fmt::format("SwitchName=top Switches=unit-[0-{}]\n", units.size() - 1);
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/plural.h"
 #include "base/yaml_reader.h"
 #include "fabric/import/named_cables.h"
 #include "fabric/import/reader.h"
@@ -41,10 +42,19 @@ class Reader {
     }
     Diagnostics problems = document_.TakeDiagnostics();
     if (HasErrors(problems)) return std::unexpected(std::move(problems));
+    if (left_out_ > 0) {
+      cables_.list.notes.push_back(fmt::format(
+          "{} out of the lab, to the machine that it runs on, and {} set aside",
+          Plural(left_out_, "link leads", "links lead"), left_out_ == 1 ? "is" : "are"));
+    }
     return std::move(cables_.list);
   }
 
  private:
+  static bool IsOutside(std::string_view node) {
+    return node == "host" || node == "mgmt-net" || node == "macvlan" || node == "vxlan" ||
+           node == "vxlan-stitch" || node == "dummy";
+  }
   // What runs Linux is a server; all else is a network's.
   static bool IsServer(std::string_view kind) { return kind == "linux" || kind == "host"; }
 
@@ -75,6 +85,12 @@ class Reader {
       node = text.substr(0, colon);
       if (colon != std::string::npos) interface = text.substr(colon + 1);
     }
+    // host:, mgmt-net:, macvlan:, vxlan: and their like lead out of the lab, to the machine that it
+    // runs on.
+    if (IsOutside(node) && !cables_.Has(node)) {
+      outside_ = true;
+      return std::nullopt;
+    }
     if (!cables_.Has(node)) {
       value.Error("TL1452", fmt::format("'{}' is none of the nodes", node), "describe it first");
       return std::nullopt;
@@ -90,15 +106,22 @@ class Reader {
 
   void ReadLink(const YamlValue& value) {
     const auto link = value.AsMap();
+    std::string type;
+    if (link && link->Read("type", type) && IsOutside(type)) {
+      ++left_out_;
+      return;
+    }
     const auto endpoints = link ? link->List("endpoints") : std::nullopt;
     if (!endpoints || endpoints->size() != 2) {
       value.Error("TL1451", "a link without two endpoints",
                   R"(such as endpoints: ["leaf1:e1-1", "host1:eth1"])");
       return;
     }
+    outside_ = false;
     const auto a = ReadEnd((*endpoints)[0]);
-    const auto b = a ? ReadEnd((*endpoints)[1]) : std::nullopt;
-    if (!b) return;
+    const auto b = a || outside_ ? ReadEnd((*endpoints)[1]) : std::nullopt;
+    if (outside_) ++left_out_;
+    if (!a || !b) return;
     if (a->device == b->device) {
       value.Error("TL1452", "a link from a node to itself", "remove it");
       return;
@@ -109,6 +132,8 @@ class Reader {
   YamlDocument document_;
   NamedCables cables_;
   std::set<std::pair<std::uint32_t, std::string>> used_;
+  bool outside_ = false;      // the link being read leads out of the lab
+  std::size_t left_out_ = 0;  // links that do
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -18,8 +19,8 @@
 //   from,from_port,to,to_port,rate,latency,from_kind,from_host
 //   node-1/mlx5_0,1,leaf-1,1,400 Gb/s,50 ns,nic,node-1
 //
-// `from` and `to` are needed. Kinds are switch and nic (or host); without them a device with one
-// cable is a server.
+// `from` and `to` are needed. Kinds are switch and nic (or host, hca, ca, server); without them a
+// device with one cable is a server.
 namespace trunkline {
 namespace {
 
@@ -39,6 +40,8 @@ enum Column : std::uint8_t {
 constexpr std::array<const char*, kColumns> kNames = {"from", "from_port", "from_kind", "from_host",
                                                       "to",   "to_port",   "to_kind",   "to_host",
                                                       "rate", "latency"};
+// What inventories call the port of a server.
+constexpr std::array kEndKinds = {"nic", "host", "hca", "ca", "server"};
 constexpr std::size_t kNoColumn = SIZE_MAX;
 
 // The cells of a line, without blanks and quotes around them; a quote that begins or ends none is
@@ -115,10 +118,11 @@ class Reader {
       return std::nullopt;
     }
     const bool is_switch = SameText(kind.text, "switch");
-    const bool is_end = SameText(kind.text, "nic") || SameText(kind.text, "host");
+    const bool is_end =
+        std::ranges::any_of(kEndKinds, [&](const char* word) { return SameText(kind.text, word); });
     if (!kind.text.empty() && !is_switch && !is_end) {
       words_.Error(kind, "TL1451", fmt::format("'{}' is no kind of device", kind.text),
-                   "switch, nic or host");
+                   fmt::format("switch, {}", fmt::join(kEndKinds, ", ")));
       return std::nullopt;
     }
     const std::uint32_t device =

@@ -212,6 +212,27 @@ TEST(Csv, QuotesMayStandAroundCells) {
   EXPECT_EQ(CountParts(imported.built.fabric).nics, 2U);
 }
 
+TEST(Csv, AServersPortMayBeCalledWhatInventoriesCallIt) {
+  for (const char* kind : {"nic", "host", "HCA", "ca", "server"}) {
+    const ImportedFabric imported = Import(std::string("from,to,from_kind,to_kind\na,leaf,") +
+                                           kind + ",switch\nb,leaf," + kind + ",switch\n");
+    EXPECT_EQ(CountParts(imported.built.fabric).nics, 2U) << kind;
+  }
+}
+
+// What a lab gives to the machine that it runs on is none of its cables.
+TEST(Containerlab, LinksOutOfTheLabAreSetAside) {
+  const ImportedFabric imported = Import(
+      "name: lab\ntopology:\n  nodes:\n    leaf: {kind: srl}\n    a: {kind: linux}\n"
+      "    b: {kind: linux}\n  links:\n    - endpoints: [\"leaf:e1-1\", \"a:eth1\"]\n"
+      "    - endpoints: [leaf, b]\n    - endpoints: [\"leaf:e1-9\", \"host:veth9\"]\n"
+      "    - endpoints: [\"mgmt-net:leaf-m\", \"leaf:e1-8\"]\n"
+      "    - {type: macvlan, endpoint: {node: leaf, interface: e1-7}, host-interface: eno0}\n");
+  EXPECT_EQ(CountParts(imported.built.fabric).nics, 2U);
+  EXPECT_EQ(CountParts(imported.built.fabric).host_cables, 2U);
+  EXPECT_THAT(imported.built.notes, testing::Contains(testing::HasSubstr("3 links lead out of")));
+}
+
 TEST(Csv, AHostIsKnownByItsNicsWhoseNamesLeaveItOut) {
   const Fabric fabric = Import(
                             "from,to,from_kind,from_host\n"

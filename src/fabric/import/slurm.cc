@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <spanstream>
+#include <string>
 #include <utility>
 
 #include "base/word_reader.h"
@@ -18,10 +20,45 @@
 namespace trunkline {
 namespace {
 
+// The text with lines that end in a backslash and the line after as one; empty lines follow it for
+// those that were taken, so that others keep their numbers.
+std::string JoinContinued(std::string_view text) {
+  std::string joined;
+  std::size_t taken = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.ends_with('\\') && !text.empty()) {
+      line.remove_suffix(1);
+      joined += line;
+      ++taken;
+      continue;
+    }
+    joined += line;
+    joined.append(std::exchange(taken, std::size_t{0}) + 1, '\n');
+  }
+  return joined;
+}
+
+std::size_t LongestLine(std::string_view text) {
+  std::size_t longest = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    longest = std::max(longest, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return longest;
+}
+
 class Reader {
  public:
+  // A line that goes on may be longer than others.
   Reader(std::string_view text, const std::string& file)
-      : stream_(std::span(text.data(), text.size())), words_(stream_, file) {}
+      : text_(JoinContinued(text)),
+        stream_(std::span(text_.data(), text_.size())),
+        words_(stream_, file, '#', LongestOf(text)) {}
 
   Result<FabricSource> Read() {
     while (words_.Next()) ReadLine();
@@ -67,6 +104,14 @@ class Reader {
                  "SwitchName= or BlockName= first, then Nodes=, Switches= and LinkSpeed=");
   }
 
+  // A line that is as long without a backslash is no text of this kind.
+  [[nodiscard]] std::size_t LongestOf(std::string_view text) const {
+    return LongestLine(text) > WordReader::kLongestLine
+               ? WordReader::kLongestLine
+               : std::max(LongestLine(text_), WordReader::kLongestLine);
+  }
+
+  std::string text_;
   std::ispanstream stream_;
   WordReader words_;
   SlurmTree tree_;

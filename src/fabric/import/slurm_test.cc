@@ -28,6 +28,30 @@ TEST(Slurm, WhatIsWrittenHasTheServersOfALeafTogether) {
   EXPECT_EQ(counts.nodes, 64U);
 }
 
+// A lone switch is the whole tree.
+TEST(Slurm, OneSwitchNeedsNoneAbove) {
+  EXPECT_EQ(*ExportFabric(Build("single-switch:nodes=3").fabric, "slurm"),
+            "SwitchName=unit-0 Nodes=host-0,host-1,host-2\n");
+}
+
+// As Slurm reads its files: a backslash at the end, and the line goes on.
+TEST(Slurm, ALineGoesOnBehindABackslash) {
+  const std::string one =
+      "SwitchName=leaf-1 Nodes=a,b,c\nSwitchName=leaf-2 Nodes=d\n"
+      "SwitchName=top Switches=leaf-[1-2]\n";
+  const std::string many =
+      "SwitchName=leaf-1 Nodes=a,\\\nb,\\\r\nc\nSwitchName=leaf-2 \\\n Nodes=d\n"
+      "SwitchName=top Switches=leaf-[1-2]\n";
+  EXPECT_EQ(CablesOf(Import(many).built.fabric), CablesOf(Import(one).built.fabric));
+  // Lines behind keep their numbers, and long ones are read.
+  const auto wrong = ImportFabric(many + "Nonsense\n", "topology.conf", {});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().front().where.line, 7);
+  std::string nodes = "n0";
+  for (int i = 1; i < 2000; ++i) nodes += ",\\\n" + std::string("n") + std::to_string(i);
+  EXPECT_EQ(Import("SwitchName=leaf Nodes=" + nodes + "\n").built.fabric.node_count(), 2000U);
+}
+
 TEST(Slurm, ASwitchIsNotBelowItself) {
   // leaf-1 above spine-1, which is above leaf-2, which is above leaf-1.
   EXPECT_THAT(Problem("SwitchName=top Switches=spine-1\nSwitchName=spine-1 Switches=leaf-2\n"
