@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto spec = ParseFabricSpec("fat-tree:k=4");
     return BuildFabric(*spec);
   }();
-  const FabricCost cost = CostFabric(*fabric, *list, Rate());
+  const FabricCost cost = CostFabric(*fabric, *list, {});
   Require(std::isfinite(cost.price()) && cost.price() >= 0, "a fabric's price is a number");
   return 0;
 }
