@@ -85,6 +85,13 @@ TEST(Dragonfly, OfDeepSeeksTableHasItsCounts) {
   EXPECT_EQ(counts.switch_cables, 384'272U);
 }
 
+// Groups of a routers have a h global cables, one to each other group at least.
+TEST(Dragonfly, NamesTheLeastPortsThatReachTheGroupsAskedFor) {
+  EXPECT_THAT(ErrorOf("dragonfly:a=8,g=4"), ::testing::HasSubstr("h=1 at least"));
+  EXPECT_THAT(ErrorOf("dragonfly:a=8,g=18"), ::testing::HasSubstr("h=3 at least"));
+  EXPECT_THAT(ErrorOf("dragonfly:g=10"), ::testing::HasSubstr("h=3 at least"));  // 2h h: 8, then 18
+}
+
 TEST(Dragonfly, BisectionIsThatOfTheGlobalCablesOfHalfTheGroups) {
   // Eight groups, two cables between each two, and NICs fast enough to fill them: 4 x 4 x 2 cables.
   const BuiltFabric built = Build("dragonfly:p=8,a=7,h=2,g=8,link=100 Gb/s,local=8");

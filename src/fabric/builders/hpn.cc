@@ -21,10 +21,45 @@ constexpr std::uint32_t kAggregation = 60;  // switches that a ToR has a cable t
 constexpr std::uint32_t kToRs = 120;        // below an aggregation switch
 constexpr std::uint32_t kCoreUplinks = 8;   // of an aggregation switch (15:1)
 constexpr Rate kUplink = Rate::GigabitsPerSecond(400);
+constexpr std::uint32_t kRadix = 128;  // 51.2 Tb/s, ports as fast as uplinks
+
+// Ports of one uplink's rate that `cables` of another take: slower ones share a port.
+std::uint64_t PortsFor(std::uint64_t cables, Rate rate, Rate port) {
+  const std::int64_t fit = port.bits_per_second() / rate.bits_per_second();
+  if (fit > 0)
+    return (cables + static_cast<std::uint64_t>(fit) - 1) / static_cast<std::uint64_t>(fit);
+  const std::int64_t each = (rate.bits_per_second() - 1) / port.bits_per_second() + 1;
+  return cables * static_cast<std::uint64_t>(each);
+}
+
+// Whether a ToR, or an aggregation switch, has ports for its cables.
+Result<void> CheckRadix(const FabricParameters& parameters, std::uint64_t tor,
+                        std::uint64_t aggregation) {
+  const std::uint32_t radix = parameters.Count("radix", kRadix);
+  const std::uint64_t needed = std::max(tor, aggregation);
+  if (needed <= radix) return {};
+  return parameters.Fail(
+      parameters.Has("radix") ? "radix"
+      : tor >= aggregation    ? "hosts"
+                              : "segments",
+      "TL1403",
+      fmt::format("{} takes {} ports as fast as uplinks, and has {}",
+                  tor >= aggregation ? "a ToR" : "an aggregation switch", needed, radix),
+      fmt::format(
+          "radix={}, or {}", needed,
+          tor >= aggregation ? "fewer hosts of a segment, or a faster uplink" : "fewer segments"));
+}
+
+// All, or where they are more than the ToRs below an aggregation switch, as many as divide.
+std::uint32_t SharedRails(std::uint32_t rails) {
+  std::uint32_t shared = std::min(rails, kToRs);
+  while (rails % shared != 0) --shared;
+  return shared;
+}
 
 Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   const std::uint32_t rails = parameters.nics();
-  const std::uint32_t shared = parameters.Count("shared_rails", rails);
+  const std::uint32_t shared = parameters.Count("shared_rails", SharedRails(rails));
   if (rails % shared != 0) {
     return parameters.Fail(
         "shared_rails", "TL1405", fmt::format("{} rails do not divide by {}", rails, shared),
@@ -43,6 +78,12 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   const std::uint32_t core_uplinks = parameters.Count("core_uplinks", kCoreUplinks);
   const Rate link = parameters.link(ports);
   const Rate uplink = parameters.Has("uplink") ? parameters.uplink() : kUplink;
+
+  const std::uint64_t tor = PortsFor(hosts, link, uplink) + aggregation;
+  const std::uint64_t above = std::uint64_t{segments} * shared + (pods > 1 ? core_uplinks : 0);
+  if (auto enough = CheckRadix(parameters, tor, above); !enough) {
+    return std::unexpected(std::move(enough.error()));
+  }
 
   XgftPlan plan;
   plan.networks = rails / shared;
@@ -80,10 +121,13 @@ const Builder& HpnBuilder() {
        "of aggregation switches, cores above 15 segments",
        {CountKey("hosts", "128", "nodes of a segment"),
         CountKey("segments", "15, or 120 / shared_rails", "segments of a pod"),
-        CountKey("shared_rails", "all", "rails that share aggregation switches; 1: rail-only"),
+        CountKey("shared_rails", "all, up to 120",
+                 "rails that share aggregation switches; 1: rail-only"),
         CountKey("aggregation", "60", "aggregation switches of a plane, one cable a ToR to each"),
         CountKey("core_uplinks", "8", "cables of an aggregation switch to its core"),
-        CountKey("ports", "2", "ports of a NIC, planes", 8), LinkKey(), UplinkKey()}},
+        CountKey("ports", "2", "ports of a NIC, planes", 8),
+        CountKey("radix", "128", "ports of a switch, as fast as an uplink"), LinkKey(),
+        UplinkKey()}},
       Plan};
   return builder;
 }

@@ -185,6 +185,14 @@ TEST(Hpn, AggregationOfOneRailReachesThePublishedGpus) {
   EXPECT_EQ(counts.switches[2], 16U * 60);
   EXPECT_EQ(counts.switches[3], 0U);
   EXPECT_THAT(ErrorOf("hpn:node=dgx-h100,shared_rails=3"), HasSubstr("shared_rails=8"));
+  // A ToR of 51.2 Tb/s has 128 ports of 400 Gb/s: 64 for 128 hosts and 60 up; with 800 Gb/s NICs it
+  // would take 128 and 60, unless ports are twice as fast.
+  EXPECT_THAT(ErrorOf("hpn:node=dgx-b300"), HasSubstr("takes 188 ports"));
+  EXPECT_THAT(ErrorOf("hpn:node=dgx-h100,hosts=137"), HasSubstr("radix=129"));
+  EXPECT_EQ(Count("hpn:node=dgx-b300,uplink=800 Gb/s").switches,
+            Count("hpn:node=dgx-h100").switches);
+  EXPECT_THAT(ErrorOf("hpn:node=dgx-h100,segments=17"),
+              HasSubstr("an aggregation switch takes 136"));
 }
 
 TEST(MetaRoce, KindHasThePublishedRacksPodsAndTaper) {
