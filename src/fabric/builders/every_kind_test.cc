@@ -156,7 +156,7 @@ TEST(EveryKind, BuildsOrSaysWhichNumbersWork) {
       }
     }
     EXPECT_GT(built_count, 0U) << kind.name;
-    if (built_count < kSpecsOfKind) {
+    if (built_count < kSpecsOfKind && !kSanitized) {  // of the few there, none may have a remedy
       EXPECT_GT(helped, 0U) << kind.name;
     }
   }
