@@ -149,9 +149,12 @@ std::vector<char> UnfilledBehind(const Gates& gates, const FlowProblem& problem,
   for (auto i = static_cast<std::uint32_t>(gates.of.size()); i-- > 0;) {
     if (gates.of[i] != kNone) behind[--first[gates.of[i]]] = i;
   }
+  // Far apart where the last gate is meant.
+  constexpr std::uint32_t kAhead = 8;
   GateFlow flow(problem, capacities, open);
   for (std::uint32_t gate = 0; gate < capacities.size(); ++gate) {
     for (std::uint32_t i = first[gate]; i < first[gate + 1]; ++i) {
+      if (i + kAhead < total) __builtin_prefetch(&problem.paths[behind[i + kAhead]]);
       flow.Add(behind[i], gate);
     }
     flow.EndGate();

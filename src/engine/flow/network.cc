@@ -15,7 +15,7 @@ constexpr Uint128 kWorkPerByte =
     static_cast<Uint128>(8) * (1 << FlowRate::kFractionBits) * 1'000'000'000'000;
 
 // now + work / rate, rounded up.
-Time EndOf(Uint128 work, std::uint64_t rate, Time now) {
+[[gnu::always_inline]] inline Time EndOf(Uint128 work, std::uint64_t rate, Time now) {
   if (rate == 0) return Time::Max();
   const Uint128 ps = (work + rate - 1) / rate;
   if (ps > static_cast<Uint128>((Time::Horizon() - now).ps())) return Time::Max();
@@ -92,14 +92,15 @@ inline void FlowNetwork::Settle(std::uint32_t index) {
   Settle(index);
 }
 
-inline void FlowNetwork::Reschedule(std::uint32_t index) {
+[[gnu::always_inline]] inline void FlowNetwork::Reschedule(std::uint32_t index) {
   MarkChanged(index);
   bundles_[index].rate_before = 0;
 }
 
 // --- Flows that come and go ---------------------------------------------------------------------
 
-inline std::uint32_t FlowNetwork::BundleOf(std::span<const FlowHop> path, FlowRate limit) {
+[[gnu::always_inline]] inline std::uint32_t FlowNetwork::BundleOf(std::span<const FlowHop> path,
+                                                                  FlowRate limit) {
   std::uint64_t hash =
       (reinterpret_cast<std::uintptr_t>(path.data()) ^ (limit.units << 20)) * 0x9E3779B97F4A7C15U;
   hash ^= hash >> 32;
@@ -173,19 +174,10 @@ inline void FlowNetwork::MarkDirty(std::uint32_t resource) {
   dirty_.push_back(resource);
 }
 
-std::uint32_t FlowNetwork::Start(std::uint32_t owner, std::span<const FlowHop> path, FlowRate limit,
-                                 Bytes bytes, Time now, std::uint64_t surplus) {
-  TL_CHECK(bytes > Bytes(0), "a flow of no bytes", owner);
-  return Add(owner, path, limit, Work(bytes, surplus), now);
-}
-
-void FlowNetwork::Resume(const Rest& rest, std::span<const FlowHop> hops, FlowRate limit,
-                         Time now) {
-  Add(rest.owner, hops, limit, rest.work, now);
-}
-
-std::uint32_t FlowNetwork::Add(std::uint32_t owner, std::span<const FlowHop> path, FlowRate limit,
-                               Uint128 work, Time now) {
+[[gnu::always_inline]] inline std::uint32_t FlowNetwork::Add(std::uint32_t owner,
+                                                             std::span<const FlowHop> path,
+                                                             FlowRate limit, Uint128 work,
+                                                             Time now) {
   TL_CHECK(!path.empty(), "a flow of no hops", owner);
   now_ = now;
   const std::uint32_t index = BundleOf(path, limit);
@@ -218,6 +210,34 @@ std::uint32_t FlowNetwork::Add(std::uint32_t owner, std::span<const FlowHop> pat
   return index;
 }
 
+std::uint32_t FlowNetwork::Start(std::uint32_t owner, std::span<const FlowHop> path, FlowRate limit,
+                                 Bytes bytes, Time now, std::uint64_t surplus) {
+  TL_CHECK(bytes > Bytes(0), "a flow of no bytes", owner);
+  return Add(owner, path, limit, Work(bytes, surplus), now);
+}
+
+void FlowNetwork::Resume(const Rest& rest, std::span<const FlowHop> hops, FlowRate limit,
+                         Time now) {
+  Add(rest.owner, hops, limit, rest.work, now);
+}
+
+[[gnu::always_inline]] inline FlowNetwork::Flow FlowNetwork::Drop(std::uint32_t index) {
+  Bundle& bundle = bundles_[index];
+  std::ranges::pop_heap(bundle.flows, std::greater{});
+  const Flow flow = bundle.flows.back();
+  bundle.flows.pop_back();
+  for (const Hop& hop : hops(bundle)) {
+    Resource& resource = resources_[hop.resource];
+    if (resource.counts()) resource.Exclude(shares_[index].cap, hop.weight);
+    if (resource.level != kNone) MarkDirty(hop.resource);
+    resource.demand -= static_cast<Uint128>(hop.weight) * shares_[index].limit;
+    resource.contended = resource.demand > resource.capacity;
+    resource.active[hop.position].weight -= hop.weight;
+  }
+  if (bundle.flows.empty()) FreeBundle(index);
+  return flow;
+}
+
 FlowNetwork::Ended FlowNetwork::PopCompleted() {
   now_ = next_completion();
   const std::uint32_t index = completions_.next_id();
@@ -247,23 +267,6 @@ std::vector<FlowNetwork::Rest> FlowNetwork::TakeAll(Time now) {
   }
   Solve(now);
   return taken;
-}
-
-inline FlowNetwork::Flow FlowNetwork::Drop(std::uint32_t index) {
-  Bundle& bundle = bundles_[index];
-  std::ranges::pop_heap(bundle.flows, std::greater{});
-  const Flow flow = bundle.flows.back();
-  bundle.flows.pop_back();
-  for (const Hop& hop : hops(bundle)) {
-    Resource& resource = resources_[hop.resource];
-    if (resource.counts()) resource.Exclude(shares_[index].cap, hop.weight);
-    if (resource.level != kNone) MarkDirty(hop.resource);
-    resource.demand -= static_cast<Uint128>(hop.weight) * shares_[index].limit;
-    resource.contended = resource.demand > resource.capacity;
-    resource.active[hop.position].weight -= hop.weight;
-  }
-  if (bundle.flows.empty()) FreeBundle(index);
-  return flow;
 }
 
 // --- Ends ---------------------------------------------------------------------------------------

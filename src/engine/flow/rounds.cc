@@ -93,6 +93,10 @@ class Peaks {
       AddHop(path.last_hop, limit, 1);
     }
   }
+  [[gnu::always_inline]] void FetchAhead(std::uint32_t connection) const {
+    __builtin_prefetch(&problem_.paths[connection]);
+    __builtin_prefetch(&problem_.connections[connection].limit);
+  }
   // A round has so many messages at most.
   void EndUse(std::uint64_t messages) {
     AddShared();
@@ -158,6 +162,8 @@ class Peaks {
   std::vector<Uint128> total_;
 };
 
+constexpr std::size_t kAhead = 8;
+
 // What a member puts and awaits, one collective after the other.
 void AddMember(const FlowProblem& problem, const FlowProblem::Communicator& communicator,
                Participant position, RoundReader& rounds, Peaks& put, Peaks& awaited) {
@@ -171,10 +177,16 @@ void AddMember(const FlowProblem& problem, const FlowProblem::Communicator& comm
     put.EndUse(round.puts);
     // In a rotation, also what goes to its images from the first members.
     for (Participant image = position; image < pattern.members(); image += pattern.period) {
-      for (std::uint32_t i = pattern.first_inbound[image]; i < pattern.first_inbound[image + 1];
-           ++i) {
-        if (use.HasPair(pattern.inbound[i]))
-          awaited.Add(communicator.first_connection + pattern.inbound[i]);
+      const auto inbound =
+          std::span(pattern.inbound)
+              .subspan(pattern.first_inbound[image],
+                       pattern.first_inbound[image + 1] - pattern.first_inbound[image]);
+      for (std::size_t i = 0; i < inbound.size(); ++i) {
+        // They are far apart.
+        if (i + kAhead < inbound.size()) {
+          awaited.FetchAhead(communicator.first_connection + inbound[i + kAhead]);
+        }
+        if (use.HasPair(inbound[i])) awaited.Add(communicator.first_connection + inbound[i]);
       }
     }
     awaited.EndUse(round.waits);
