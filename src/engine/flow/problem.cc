@@ -40,7 +40,13 @@ class Builder {
     std::vector<std::uint64_t> merged;       // (program, port) already looked at
   };
 
-  std::uint32_t IndexOf(ResourceId resource);
+  std::uint32_t IndexOf(ResourceId resource) {
+    const std::vector<std::uint32_t>& known = problem_.resource_index;
+    const bool is_known =
+        Index(resource) < known.size() && known[Index(resource)] != FlowProblem::kUnused;
+    return is_known ? known[Index(resource)] : Number(resource);
+  }
+  std::uint32_t Number(ResourceId resource);
   FlowHop HopOn(const Hop& hop, std::int64_t payload);
   // A hop, and the rate that it leaves a flow alone.
   struct LoneHop {
@@ -88,19 +94,17 @@ class Builder {
   std::map<std::pair<std::vector<std::uint32_t>, std::uint32_t>, std::uint32_t> pattern_index_;
 };
 
-std::uint32_t Builder::IndexOf(ResourceId resource) {
+std::uint32_t Builder::Number(ResourceId resource) {
   if (Index(resource) >= problem_.resource_index.size()) {  // a part of a trunk
     problem_.resource_index.resize(Index(resource) + 1, FlowProblem::kUnused);
   }
-  std::uint32_t& index = problem_.resource_index[Index(resource)];
-  if (index == FlowProblem::kUnused) {
-    index = static_cast<std::uint32_t>(problem_.capacities.size());
-    problem_.capacities.push_back(input_.router.capacity(resource));
-    if (rotation_) {
-      const auto orbit = rotation_->Orbit(LinkId(Index(resource)));
-      for (const LinkId link : orbit) problem_.resource_index[Index(link)] = index;
-      crossings_.push_back(rotation_->turns / orbit.size());
-    }
+  const auto index = static_cast<std::uint32_t>(problem_.capacities.size());
+  problem_.resource_index[Index(resource)] = index;
+  problem_.capacities.push_back(input_.router.capacity(resource));
+  if (rotation_) {
+    const auto orbit = rotation_->Orbit(LinkId(Index(resource)));
+    for (const LinkId link : orbit) problem_.resource_index[Index(link)] = index;
+    crossings_.push_back(rotation_->turns / orbit.size());
   }
   return index;
 }

@@ -77,7 +77,7 @@ class Peaks {
         total_(peak_) {}
 
   // A connection of the member's next use.
-  void Add(std::uint32_t connection) {
+  [[gnu::always_inline]] void Add(std::uint32_t connection) {
     const FlowPath& path = problem_.paths[connection];
     const FlowRate limit = problem_.connections[connection].limit;
     if (!path.SharesHopsWith(path_)) {
@@ -135,7 +135,7 @@ class Peaks {
     is_unwatched_[path.first_hop] = watched_hops_.empty() ? 1 : 0;
   }
   // Of the connections since it was called last, the hops that they share.
-  void AddShared() {
+  [[gnu::always_inline]] void AddShared() {
     for (const FlowHop& hop : watched_hops_) AddHop(hop, shared_limit_, sharing_);
     sharing_ = 0;
   }
