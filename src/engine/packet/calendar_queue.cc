@@ -67,7 +67,7 @@ CalendarQueue::CalendarQueue(Time width, Time horizon, std::uint32_t zones)
   events_.resize(kChunk);
 }
 
-void CalendarQueue::PushElsewhere(const PacketEvent& event, std::int64_t bucket) {
+void CalendarQueue::PushElsewhere(PacketEvent event, std::int64_t bucket) {
   if (bucket > current_) {
     far_.push_back({event, static_cast<std::uint32_t>(bucket & (FirstOf(1) - 1))});
     std::ranges::push_heap(far_, Later());
@@ -162,7 +162,7 @@ void CalendarQueue::Gather(std::uint32_t end) {
   std::uint32_t chunk = (end - 1) / kChunk;
   std::uint32_t here = (end - 1) % kChunk + 1;
   constexpr std::uint32_t kFew = 8;
-  if (previous_[chunk] == kNone && here <= kFew) {
+  if (!zoned() && previous_[chunk] == kNone && here <= kFew) {
     const PacketEvent* const events = &events_[chunk * kChunk];
     if (here == 1) {
       today_[0] = events[0];
@@ -191,7 +191,11 @@ void CalendarQueue::Gather(std::uint32_t end) {
     chunk = previous;
     here = kChunk;
   }
-  SortToday();
+  if (!zoned()) SortToday();
+}
+
+void CalendarQueue::Sort() {
+  if (end_ > 1) SortToday();
 }
 
 bool CalendarQueue::Turn(std::int64_t limit) {
@@ -289,10 +293,14 @@ void CalendarQueue::FetchFar(std::int64_t window) {
 
 // Puts today's events from a time on back into their bucket.
 void CalendarQueue::PutBack(std::int64_t from) {
-  const std::size_t all = end_;
-  while (end_ > 0 && today_[end_ - 1].time >= from) --end_;
-  for (std::size_t i = end_; i < all; ++i) {
-    Append(static_cast<std::size_t>(current_ & mask_), today_[i]);
+  const std::size_t all = std::exchange(end_, 0);
+  for (std::size_t i = 0; i < all; ++i) {
+    const PacketEvent event = today_[i];
+    if (event.time < from) {
+      today_[end_++] = event;
+    } else {
+      Append(static_cast<std::size_t>(current_ & mask_), event);
+    }
   }
 }
 
@@ -396,12 +404,12 @@ void CalendarQueue::SortMany() {
   today_.swap(scratch_);
   std::uint32_t begin = 0;
   for (std::size_t i = 0; i < kParts; ++i) {
-    Sort(std::span(today_).subspan(begin, place[i] - begin));
+    SortSome(std::span(today_).subspan(begin, place[i] - begin));
     begin = place[i];
   }
 }
 
-void CalendarQueue::Sort(std::span<PacketEvent> events) {
+void CalendarQueue::SortSome(std::span<PacketEvent> events) {
   if (events.size() <= kShort) {
     SortShort(events);
   } else if (!SortByEntity(events)) {

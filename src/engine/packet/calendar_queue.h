@@ -69,7 +69,7 @@ class CalendarQueue {
   CalendarQueue(Time width, Time horizon, std::uint32_t zones = 1);
 
   // REQUIRES: event.time is not before the last popped event of its zone.
-  [[gnu::always_inline]] void Push(const PacketEvent& event, std::uint32_t zone = 0) {
+  [[gnu::always_inline]] void Push(PacketEvent event, std::uint32_t zone = 0) {
     const std::int64_t bucket = FirstOf(WindowOf(event.time)) + zone;
     if (bucket > current_ && bucket - current_ < reach_) [[likely]] {
       Append(static_cast<std::size_t>(bucket & mask_), event);
@@ -86,8 +86,24 @@ class CalendarQueue {
   // zones, today's bucket may be empty: one that was marked, and holds nothing else. REQUIRES:
   // empty().
   bool Turn(std::int64_t limit);
+  // With zones, today's bucket is in no order until it is sorted. REQUIRES: nothing has been popped
+  // or pushed since Turn.
+  void Sort();
+  // Today's bucket as it is, and having no more than its first events left.
+  [[nodiscard]] std::span<PacketEvent> today() { return std::span(today_).first(end_); }
+  void Leave(std::size_t count) { end_ = count; }
+  // Parts of today's window.
+  static constexpr std::uint32_t kWindowParts = 8;
+  struct Parts {
+    std::int64_t begin;
+    int shift;
+    [[nodiscard]] std::uint32_t Of(std::int64_t time) const {
+      return static_cast<std::uint32_t>((time - begin) >> shift);
+    }
+  };
+  [[nodiscard]] Parts parts() const { return {begin_, shift_ + 1}; }  // a window has 8 to 15 units
   // The next event of today's bucket, which without zones may be at `limit` or later. REQUIRES: not
-  // empty().
+  // empty(); sorted, with zones.
   [[nodiscard]] const PacketEvent& Top() const { return today_[next_]; }
   void Pop() { ++next_; }
 
@@ -155,7 +171,7 @@ class CalendarQueue {
       here = kChunk;
     }
   }
-  [[gnu::always_inline]] void Append(std::size_t slot, const PacketEvent& event) {
+  [[gnu::always_inline]] void Append(std::size_t slot, PacketEvent event) {
     std::uint32_t& end = buckets_[slot];
     if (end % kChunk == 0) [[unlikely]]
       BeginChunk(slot);
@@ -165,7 +181,7 @@ class CalendarQueue {
   void FreeChunk(std::uint32_t chunk) { previous_[chunk] = std::exchange(free_, chunk); }
   void Occupy(std::size_t slot) { occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63); }
 
-  [[gnu::noinline]] void PushElsewhere(const PacketEvent& event, std::int64_t bucket);
+  [[gnu::noinline]] void PushElsewhere(PacketEvent event, std::int64_t bucket);
   void Insert(const PacketEvent& event);
   void TurnTo(std::int64_t bucket);
   bool TurnOfZones(std::int64_t limit);
@@ -180,7 +196,7 @@ class CalendarQueue {
   template <int kPartBits>
   void SortFew();
   void SortMany();
-  void Sort(std::span<PacketEvent> events);
+  void SortSome(std::span<PacketEvent> events);
   // Sorts events of one time and kind; false where they are not.
   [[nodiscard]] bool SortByEntity(std::span<PacketEvent> events);
 

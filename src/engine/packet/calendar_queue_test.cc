@@ -113,6 +113,7 @@ TEST(CalendarQueue, GoesThroughEachZoneInOrderAndThroughAllOfThemWindowByWindow)
   std::uint64_t popped = 0;
   for (std::int64_t limit = 700'000; limit < 300'000'000; limit += 700'000) {
     while (!queue.empty() || queue.Turn(limit)) {
+      queue.Sort();
       ASSERT_LE(queue.until(), limit);
       ASSERT_LE(queue.until() - handled_until, kWindow);
       while (!queue.empty()) {
@@ -165,6 +166,30 @@ TEST(CalendarQueue, GivesAMarkedZoneItsTurnInTheWindowOfItsTimeOrSoonerIfThatIsF
   EXPECT_EQ(queue.until(), 1'001 * kWindow);
   EXPECT_FALSE(queue.Turn(INT64_MAX));
   EXPECT_EQ(queue.next_time(), INT64_MAX);
+}
+
+TEST(CalendarQueue, GivesAZonesBucketUnsortedAndKeepsWhatIsLeftOfIt) {
+  CalendarQueue queue(Time::Microseconds(1), Time::Microseconds(3), 2);
+  for (const std::int64_t time : {700'000, 20, 500'000, 300'000}) {
+    queue.Push(PacketEvent::Make(time, Kind::kArrival, 1), 1);
+  }
+  ASSERT_TRUE(queue.Turn(INT64_MAX));
+  ASSERT_EQ(queue.today().size(), 4U);
+  std::uint32_t before = 0;
+  for (const std::int64_t time : {20, 300'000, 500'000, 700'000}) {
+    const std::uint32_t part = queue.parts().Of(time);
+    EXPECT_GE(part, before);
+    EXPECT_LT(part, CalendarQueue::kWindowParts);
+    before = part;
+  }
+  EXPECT_GT(before, CalendarQueue::kWindowParts / 4);
+  queue.Leave(2);
+  queue.Sort();
+  EXPECT_EQ(queue.Top().time, 20);
+  queue.Pop();
+  EXPECT_EQ(queue.Top().time, 700'000);
+  queue.Pop();
+  EXPECT_TRUE(queue.empty());
 }
 
 TEST(CalendarQueue, HasAllZonesComeToAnEventThatMayTouchAny) {

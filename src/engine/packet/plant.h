@@ -128,8 +128,9 @@ struct Switch {
   std::int64_t used = 0;         // of it; includes frames that have left unless `exact`
   std::uint32_t first_port = 0;  // in Plant::switch_ports
   std::uint32_t port_count = 0;
-  std::uint32_t paused = 0;  // how many Ingress are
-  bool exact = false;        // every frame's end is an event and frees its room at once
+  std::uint32_t paused = 0;      // how many Ingress are
+  std::int64_t in_headroom = 0;  // bytes that all of them hold there
+  bool exact = false;            // every frame's end is an event and frees its room at once
   // Odd, of its own: consecutive entropies times it spread evenly over the ports (Fibonacci
   // hashing), and switches do not follow each other's choices.
   std::uint32_t multiplier = 1;

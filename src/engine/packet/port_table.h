@@ -18,19 +18,32 @@ class PortTable {
   PortTable(const Fabric& fabric, const NetworkPaths& paths,
             std::span<const std::uint32_t> switch_of_device, std::span<const LinkId> original = {});
 
-  // Links of `at`, a switch's index, towards `group`; empty at the switches of the group itself,
-  // whose only choice is the destination's own link, and where nothing leads there. Its data() can
-  // be read in any case.
-  [[nodiscard]] std::span<const std::uint32_t> Ports(std::uint32_t at, std::uint32_t group) const {
-    const Set& set = sets_[table_[std::size_t{at} * groups_ + group]];
-    return std::span(links_).subspan(set.begin, set.count);
-  }
-
- private:
   struct Set {
     std::uint32_t begin = 0;
     std::uint32_t count = 0;
   };
+  // What a switch has, found once for many packets.
+  struct Row {
+    const std::uint32_t* sets_of_group = nullptr;
+    const Set* sets = nullptr;
+    const std::uint32_t* links = nullptr;
+    [[nodiscard]] std::span<const std::uint32_t> Ports(std::uint32_t group) const {
+      const Set& set = sets[sets_of_group[group]];
+      return {links + set.begin, set.count};
+    }
+  };
+  [[nodiscard]] Row RowOf(std::uint32_t at) const {
+    return {table_.data() + std::size_t{at} * groups_, sets_.data(), links_.data()};
+  }
+
+  // Links of `at`, a switch's index, towards `group`; empty at the switches of the group itself,
+  // whose only choice is the destination's own link, and where nothing leads there. Its data() can
+  // be read in any case.
+  [[nodiscard]] std::span<const std::uint32_t> Ports(std::uint32_t at, std::uint32_t group) const {
+    return RowOf(at).Ports(group);
+  }
+
+ private:
   std::uint32_t groups_ = 0;
   std::vector<std::uint32_t> table_;  // [switch x groups_ + group] -> index into sets_
   std::vector<Set> sets_;             // the first is empty, and begins where something can be read

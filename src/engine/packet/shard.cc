@@ -6,16 +6,19 @@
 
 #include "engine/packet/shard_buffers.h"
 #include "engine/packet/shard_buses.h"
+#include "engine/packet/shard_calm.h"
 #include "engine/packet/shard_crossing.h"
 #include "engine/packet/shard_ends.h"
 #include "engine/packet/shard_faults.h"
 #include "engine/packet/shard_forwarding.h"
 #include "engine/packet/shard_guiding.h"
+#include "engine/packet/shard_passing.h"
 #include "engine/packet/shard_pausing.h"
 #include "engine/packet/shard_receiving.h"
 #include "engine/packet/shard_recovery.h"
 #include "engine/packet/shard_sending.h"
 #include "engine/packet/shard_sockets.h"
+#include "engine/packet/shard_windows.h"
 
 namespace trunkline {
 
@@ -87,6 +90,7 @@ Shard<Queue, kFused>::Shard(Plant& plant, PacketApplication& application, Time b
       if (plant.ports[link].nic != kNoIndex) ends_in_zone_[ZoneFrom(link)].push_back(link);
     }
   }
+  FindCalm();
   outs_.fill(kNoIndex);
   if (plant.transport.policy.needs_telemetry) telemetry_.resize(1024);
   if (const auto& sockets = plant.transport.sockets) {
@@ -329,6 +333,9 @@ void Shard<Queue, kFused>::PrefetchZone()
   }
   if (!paths_stay_) {
     for (const PacketEvent& event : queue_.rest()) PrefetchPath(event);
+  }
+  if (calm_) return;  // RunCalm sees to the rest
+  if (!paths_stay_) {
     for (const PacketEvent& event : queue_.rest()) PrefetchPorts(event);
   }
   for (const PacketEvent& event : queue_.rest()) {
@@ -366,8 +373,14 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
     if (queue_.empty()) {
       if (zoned_) EndWindow();
       if (!queue_.Turn(limit.ps())) break;
-      if constexpr (kFused) BeginBucket();
-      if (zoned_ && queue_.empty()) continue;
+      if constexpr (kFused) {
+        BeginBucket();
+        if (zoned_) {
+          handled += RunCalm();
+          queue_.Sort();
+          if (queue_.empty()) continue;
+        }
+      }
     }
     const PacketEvent event = queue_.Top();
     if (event.time >= limit.ps()) break;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/packet/calendar_queue.h"
+#include "engine/packet/calm_window.h"
 #include "engine/packet/deadlock.h"
 #include "engine/packet/fault_plan.h"
 #include "engine/packet/outbox.h"
@@ -89,17 +90,9 @@ class Shard {
   // No later than the next event here or of what waits in this side's outboxes, and no earlier than
   // a zone may be behind; then the end of what should be run at once.
   [[nodiscard]] Time NextWindow()
-    requires kFused
-  {
-    std::int64_t next = zoned_ ? queue_.EarliestWindow() : queue_.next_time();
-    for (const Outbox& outbox : outboxes_[side_]) next = std::min(next, outbox.first);
-    return next == INT64_MAX ? Time::Max() : Time::Picoseconds(next);
-  }
+    requires kFused;
   [[nodiscard]] Time EndOfWindow(Time begin) const
-    requires kFused
-  {
-    return zoned_ ? Time::Picoseconds(queue_.EndOfWindow(begin.ps())) : Time::Max();
-  }
+    requires kFused;
   // Outboxes have two sides: while one is filled, others may empty the other.
   void Fill(std::uint32_t side) { side_ = side; }
   [[nodiscard]] Outbox& outbox(std::uint32_t side, std::size_t shard) {
@@ -150,44 +143,15 @@ class Shard {
   // shard_forwarding.h: ports and switches.
   [[gnu::always_inline]] void OnArrival(std::uint32_t link, std::uint32_t id);
   [[gnu::always_inline]] void OnArrivalAtEnd(std::uint32_t link, std::uint32_t id);
-  void FindWays();
   void OnPortDone(std::uint32_t link);
   [[gnu::always_inline]] void Enqueue(Port& port, std::uint32_t link, Packet& packet,
                                       std::uint32_t id);
   void Serve(std::uint32_t link);
   [[gnu::always_inline]] bool ServeQueues(std::uint32_t link);
-  // Has a port do what it has not been seen to do yet.
-  [[gnu::always_inline]] void CatchUp(std::uint32_t link) {
-    // One branch, for what follows no pattern.
-    const bool due = (due_[link] & kDue) != 0;
-    const bool idle = ports_[link].busy_until <= now_;
-    if (due & idle) SendDue(link);
-  }
-  void SendDue(std::uint32_t link);
-  [[gnu::always_inline]] void SetDue(std::uint32_t link);
-  void EndWindow();
-  // The zone at either end of a link.
-  [[nodiscard, gnu::always_inline]] std::uint32_t ZoneTo(std::uint32_t link) const {
-    return zoned_ ? zones_[link] : 0;
-  }
-  [[nodiscard, gnu::always_inline]] std::uint32_t ZoneFrom(std::uint32_t link) const {
-    return ZoneTo(link ^ 1U);
-  }
-  // Whether a port that has more to send needs no event for it: whatever it sent last has yet to
-  // arrive, and has it catch up then, well before the next could arrive. What arrives in another
-  // zone does so in a later window, before which the port catches up.
-  [[nodiscard]] bool CatchesUp(std::uint32_t link) const {
-    return catches_up_[link] != 0 && !switches_[ports_[link].at_switch].exact;
-  }
   [[nodiscard]] std::size_t QueueOf(std::uint32_t link, std::uint32_t traffic_class) const {
     return std::size_t{link} * classes_ + traffic_class;
   }
-  // Sends the first packet of a class; false when it has none that may go now.
-  [[gnu::always_inline]] bool ServeClass(std::uint32_t link, std::uint32_t traffic_class) {
-    const Port& port = ports_[link];
-    return ((port.waiting & ~port.paused) >> traffic_class & 1) != 0 &&
-           ServeFirst(link, traffic_class);
-  }
+  [[gnu::always_inline]] bool ServeClass(std::uint32_t link, std::uint32_t traffic_class);
   bool ServeFirst(std::uint32_t link, std::uint32_t traffic_class);
   bool ServeData(std::uint32_t link);
   void TakeTurn(Port& port, std::uint32_t link, const Packet& packet);
@@ -198,16 +162,6 @@ class Shard {
                                          std::uint32_t id);
   [[gnu::always_inline]] void Launch(const Port& port, std::uint32_t link, Packet& packet,
                                      std::uint32_t id, std::int64_t end);
-  [[gnu::always_inline]] void SetWake(std::uint32_t link, std::int64_t time) {
-    Port& port = ports_[link];
-    if (port.wake <= time) return;
-    port.wake = time;
-    if (ends_apart_ && port.nic != kNoIndex) {
-      WakeZone(link, time);
-    } else {
-      queue_.Push(PacketEvent::Make(time, PacketEventKind::kPortDone, link), ZoneFrom(link));
-    }
-  }
   [[nodiscard, gnu::always_inline]] bool CanStart(const Port& port, std::uint32_t link,
                                                   const Packet& packet);
   [[nodiscard]] bool IsLost(std::uint32_t link, const Packet& packet);
@@ -226,6 +180,37 @@ class Shard {
   }
   [[nodiscard]] std::uint32_t Choose(std::span<const std::uint32_t> ports, std::uint32_t at,
                                      std::uint32_t entropy);
+  // shard_windows.h: ports that need no events of their own, and zones.
+  void FindWays();
+  [[nodiscard, gnu::always_inline]] std::uint32_t ZoneTo(std::uint32_t link) const;
+  [[nodiscard, gnu::always_inline]] std::uint32_t ZoneFrom(std::uint32_t link) const;
+  [[nodiscard, gnu::always_inline]] bool CatchesUp(std::uint32_t link) const;
+  [[gnu::always_inline]] void CatchUp(std::uint32_t link);
+  void SendDue(std::uint32_t link);
+  [[gnu::always_inline]] void SetDue(std::uint32_t link);
+  [[gnu::always_inline]] void SetWake(std::uint32_t link, std::int64_t time);
+  void EndWindow();
+
+  // shard_calm.h: switches where outputs do not matter to each other within a window.
+  void FindCalm();
+  std::uint64_t RunCalm()
+    requires kFused;
+  template <typename Function>
+  void ForEachUsed(Function function);
+  std::optional<std::size_t> CountByOutput(std::uint32_t zone, std::span<PacketEvent> events)
+    requires kFused;
+  [[nodiscard]] bool HasRoomFor(const Switch& at, std::span<const PacketEvent> arrivals) const;
+  void DealOut(const Switch& at, std::span<const PacketEvent> events, std::size_t others)
+    requires kFused;
+
+  // shard_passing.h: one of these outputs.
+  template <typename Shard, bool kLossy, bool kSource>
+  friend struct Passage;
+  template <bool kLossy, bool kSource>
+  void Pass(std::uint32_t link, std::span<const PacketEvent> arrivals, std::int64_t until);
+  void RunPort(std::uint32_t link, std::span<const PacketEvent> arrivals, std::int64_t until);
+  void ObserveAt(std::uint32_t link, std::uint32_t id, std::int64_t now);
+
   // shard_guiding.h: routes that depend on where a packet has been.
   std::uint32_t Guide(Packet& packet, std::uint32_t at);
   std::uint32_t GuideByPath(Packet& packet, std::uint32_t at);
@@ -265,11 +250,7 @@ class Shard {
   [[gnu::always_inline]] bool Admit(std::uint32_t link, std::uint32_t id, std::uint32_t out);
   [[gnu::always_inline]] bool AdmitPausing(std::uint32_t link, std::uint32_t id, std::uint32_t out);
   bool AdmitFull(std::uint32_t link, std::uint32_t id, std::uint32_t out);
-  [[gnu::always_inline]] void TakeRoom(Switch& at, Ingress& ingress, std::uint32_t bytes) {
-    const std::uint32_t before = std::max(ingress.used, reserved_);
-    ingress.used += bytes;
-    at.used += std::max(ingress.used, reserved_) - before;
-  }
+  [[gnu::always_inline]] void TakeRoom(Switch& at, Ingress& ingress, std::uint32_t bytes);
   [[gnu::always_inline]] bool AdmitLossy(std::uint32_t id, std::uint32_t out);
   bool AdmitLossyFull(std::uint32_t id, std::uint32_t out);
   [[nodiscard, gnu::always_inline]] bool FitsLossy(const Switch& at, const Port& port,
@@ -462,6 +443,8 @@ class Shard {
   static constexpr std::uint8_t kDueAcross = 2;  // it does not
   static constexpr std::uint8_t kDue = kDueInside | kDueAcross;
   static constexpr std::uint8_t kListed = 4;  // in due_in_zone_
+  bool calm_ = false;                         // switches may be
+  CalmWindow coming_;                         // to one that is
   std::int64_t frame_;                        // a full packet on the wire
   std::int64_t window_unit_;                  // of a window that a packet in flight takes
   std::int64_t window_room_;                  // that must be left for one more

@@ -29,6 +29,13 @@ inline bool Shard<Queue, kFused>::Admit(std::uint32_t link, std::uint32_t id, st
 }
 
 template <typename Queue, bool kFused>
+inline void Shard<Queue, kFused>::TakeRoom(Switch& at, Ingress& ingress, std::uint32_t bytes) {
+  const std::uint32_t before = std::max(ingress.used, reserved_);
+  ingress.used += bytes;
+  at.used += std::max(ingress.used, reserved_) - before;
+}
+
+template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::Fits(const Switch& at, const Ingress& ingress,
                                 const Packet& packet) const {
   // Control packets are few and never paused: they may use all of the pool.
@@ -68,6 +75,7 @@ bool Shard<Queue, kFused>::AdmitFull(std::uint32_t link, std::uint32_t id, std::
     return false;
   }
   ingress.headroom += packet.wire;
+  at.in_headroom += packet.wire;
   if (!ingress.paused && !control) {
     ingress.paused = true;
     ++ingress.pauses;
@@ -187,6 +195,7 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::ReleasePaused(Switch& at, Ingress& ingress, const Charge& held) {
   const std::uint32_t from_headroom = std::min<std::uint32_t>(ingress.headroom, held.bytes);
   ingress.headroom -= from_headroom;
+  at.in_headroom -= from_headroom;
   const std::uint32_t before = std::max(ingress.used, reserved_);
   ingress.used -= held.bytes - from_headroom;
   const std::uint32_t after = std::max(ingress.used, reserved_);

@@ -7,80 +7,6 @@
 
 namespace trunkline {
 
-// A port without events of its own catches up: what left since is sent at the moment it left.
-// Nothing about the port has changed in the meantime, so the moments' decisions are those that an
-// event at each would have taken. REQUIRES: something waits, and the port is free.
-template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::SendDue(std::uint32_t link) {
-  Port& port = ports_[link];
-  const std::int64_t now = now_;
-  bool more = true;
-  while (more) {
-    now_ = port.busy_until;
-    if (!ServeQueues(link)) break;
-    more = (port.waiting != 0) & (port.busy_until <= now);
-  }
-  now_ = now;
-  if (port.waiting == 0) due_[link] &= static_cast<std::uint8_t>(~kDue);
-}
-
-// What is at the end of each link, and which ports can do without events.
-template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::FindWays() {
-  for (std::uint32_t link = 0; link < leads_to_.size(); ++link) {
-    const bool stays = ports_[link].to_shard == id_;
-    if (!stays) {
-      leads_to_[link] = kToShard;
-    } else if (ends_apart_ && to_switch_[link] == kNoIndex) {
-      leads_to_[link] = kToEnd;
-    } else {
-      leads_to_[link] = ZoneTo(link);
-    }
-    const bool needs_events =
-        !kFused || !catch_up_ || ports_[link].at_switch == kNoIndex || (!zoned_ && !stays);
-    const bool inside = !zoned_ || leads_to_[link] == ZoneFrom(link);
-    catches_up_[link] = needs_events ? std::uint8_t{0} : inside ? kDueInside : kDueAcross | kListed;
-  }
-  for (std::vector<std::uint32_t>& ends : ends_in_zone_) {
-    std::erase_if(ends, [this](std::uint32_t link) { return cables_[link].from_shard != id_; });
-  }
-}
-
-// A port that has no event of its own has something to send.
-template <typename Queue, bool kFused>
-inline void Shard<Queue, kFused>::SetDue(std::uint32_t link) {
-  const unsigned kind = catches_up_[link];
-  const unsigned added = kind & ~unsigned{due_[link]};
-  due_[link] = static_cast<std::uint8_t>(due_[link] | kind);
-  if ((added & kListed) != 0) due_in_zone_[ZoneFrom(link)].push_back(link);
-}
-
-// What of a zone is about to leave its window catches up, so that whatever it sends there is on its
-// way before others have their next.
-template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::EndWindow() {
-  if constexpr (kFused) {
-    const std::uint32_t zone = queue_.zone();
-    if (zone == Queue::kEverywhere) return;
-    if (ends_apart_ && large_) PrefetchEnds(zone);
-    if (std::vector<std::uint32_t>& due = due_in_zone_[zone]; !due.empty()) {
-      const std::int64_t now = std::exchange(now_, queue_.until() - 1);
-      if (large_) {
-        for (const std::uint32_t link : due) PrefetchFirst(link);
-      }
-      std::erase_if(due, [this](std::uint32_t link) {
-        CatchUp(link);
-        if ((due_[link] & kDue) != 0) return false;
-        due_[link] = 0;
-        return true;
-      });
-      now_ = now;
-      if (!due.empty()) queue_.Mark(zone, queue_.until());
-    }
-    if (ends_apart_) RunEnds(zone);
-  }
-}
-
 // Whether a packet that comes by a link was spoilt or cut off on the way.
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::IsLost(std::uint32_t link, const Packet& packet) {
@@ -252,6 +178,14 @@ inline bool Shard<Queue, kFused>::ServeQueues(std::uint32_t link) {
     ready &= ~(1U << lane);
   }
   return control_ != 1 && ServeData(link);
+}
+
+// Sends the first packet of a class; false when it has none that may go now.
+template <typename Queue, bool kFused>
+inline bool Shard<Queue, kFused>::ServeClass(std::uint32_t link, std::uint32_t traffic_class) {
+  const Port& port = ports_[link];
+  return ((port.waiting & ~port.paused) >> traffic_class & 1) != 0 &&
+         ServeFirst(link, traffic_class);
 }
 
 // REQUIRES: a packet of the class waits, and the class is not paused.

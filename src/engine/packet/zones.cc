@@ -55,12 +55,6 @@ bool AreWorthwhile(const Zones& zones, const Plant& plant) {
   // leaves more links idle, at eleven (docs/performance.md): between the two.
   constexpr double kLeast = 8;
   if (zones.count == 1) return false;
-  // Flows that keep to one path leave most links of a large fabric idle, so that a window holds few
-  // events of a zone, while all zones together are more than a cache holds: there it is better to
-  // fetch event by event. Of fat trees, 1,024 hosts (6,144 ports) gain by zones; 8,192 (49,152) do
-  // not.
-  constexpr std::size_t kMostPorts = 16'384;
-  if (plant.forwarding == Forwarding::kSource && plant.ports.size() > kMostPorts) return false;
   const auto frame =
       static_cast<std::uint32_t>((plant.transport.mtu + plant.transport.packet_overhead).count());
   double events = 0;
