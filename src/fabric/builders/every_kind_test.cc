@@ -155,8 +155,9 @@ TEST(EveryKind, BuildsOrSaysWhichNumbersWork) {
         EXPECT_TRUE(TryBuild(TextOf(kind.name, changed))) << text << ": " << problem.hint;
       }
     }
+    if (kSanitized) continue;  // of the few there, none may be built or have a remedy
     EXPECT_GT(built_count, 0U) << kind.name;
-    if (built_count < kSpecsOfKind && !kSanitized) {  // of the few there, none may have a remedy
+    if (built_count < kSpecsOfKind) {
       EXPECT_GT(helped, 0U) << kind.name;
     }
   }
