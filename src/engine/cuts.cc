@@ -3,50 +3,18 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
-#include "base/disjoint_sets.h"
-#include "engine/alike.h"
 #include "trunkline/base/random.h"
 
 namespace trunkline {
 namespace {
 
-std::vector<std::uint32_t> Roots(DisjointSets& sets) {
-  std::vector<std::uint32_t> roots(sets.count());
-  for (std::uint32_t i = 0; i < roots.size(); ++i) roots[i] = sets.Find(i);
-  return roots;
-}
-
-void UniteNodes(const Fabric& fabric, DisjointSets& sets) {
-  std::vector<std::uint32_t> first_of_node;
-  for (std::uint32_t d = 0; d < fabric.device_count(); ++d) {
-    const std::uint32_t node = fabric.device(DeviceId(d)).node;
-    if (node == Device::kNoNode) continue;
-    if (node >= first_of_node.size()) first_of_node.resize(node + 1, UINT32_MAX);
-    if (first_of_node[node] == UINT32_MAX) first_of_node[node] = d;
-    sets.Unite(first_of_node[node], d);
-  }
-}
-
 bool IsEndpoint(const Fabric& fabric, DeviceId id) {
   const DeviceKind kind = fabric.device(id).kind;
   return kind == DeviceKind::kGpu || kind == DeviceKind::kHost;
-}
-
-// Renumbers arbitrary block names as 0, 1, … in order of first appearance.
-std::vector<std::uint32_t> Densely(const std::vector<std::uint32_t>& names, std::size_t name_count,
-                                   std::uint32_t& count) {
-  std::vector<std::uint32_t> number(name_count, UINT32_MAX);
-  std::vector<std::uint32_t> dense(names.size());
-  count = 0;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    std::uint32_t& n = number[names[i]];
-    if (n == UINT32_MAX) n = count++;
-    dense[i] = n;
-  }
-  return dense;
 }
 
 // What leaves a block first leaves one of its parts.
@@ -67,63 +35,7 @@ void NarrowToInner(const Partition& inner, Partition& outer) {
   outer.crossing = inner.crossing;
 }
 
-double PayloadRate(const Link& link, const RouterOptions& options) {
-  const double rate = link.rate.bytes_per_second();
-  if (link.kind != LinkKind::kNetwork) return rate;
-  return rate * static_cast<double>(options.payload_bytes) /
-         static_cast<double>(options.wire_bytes);
-}
-
-// `crossing`: the links between blocks of the level before. Those that also cross this level stay:
-// blocks only grow.
-FabricLevels::Level LevelOf(const std::vector<std::uint32_t>& root_of, const Fabric& fabric,
-                            const RouterOptions& options, std::vector<LinkId>& crossing) {
-  FabricLevels::Level level;
-  std::uint32_t blocks = 0;
-  level.block_of = Densely(root_of, root_of.size(), blocks);
-  level.egress.resize(blocks);
-  level.ingress.resize(blocks);
-  std::erase_if(crossing, [&](LinkId id) {
-    const Link& link = fabric.link(id);
-    const std::uint32_t from = level.block_of[Index(link.from)];
-    const std::uint32_t to = level.block_of[Index(link.to)];
-    if (from == to) return true;
-    const double rate = PayloadRate(link, options);
-    level.egress[from] += rate;
-    level.ingress[to] += rate;
-    return false;
-  });
-  return level;
-}
-
 }  // namespace
-
-FabricLevels::FabricLevels(const Fabric& fabric, const RouterOptions& options)
-    : alike(options.gpudirect == GpuDirect::kOn && PairsAreAlike(fabric)) {
-  std::uint8_t top_tier = 0;
-  nic_numbers.reserve(fabric.device_count());
-  for (std::uint32_t d = 0; d < fabric.device_count(); ++d) {
-    const Device& device = fabric.device(DeviceId(d));
-    top_tier = std::max(top_tier, device.tier);
-    nic_numbers.push_back(nics);
-    if (device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost) ++nics;
-  }
-  std::vector<LinkId> crossing(fabric.link_count());
-  for (std::size_t l = 0; l < crossing.size(); ++l) crossing[l] = LinkId(l);
-  DisjointSets sets(fabric.device_count());
-  UniteNodes(fabric, sets);
-  levels.push_back(LevelOf(Roots(sets), fabric, options, crossing));
-  for (std::uint8_t tier = 1; tier < top_tier; ++tier) {
-    for (const LinkId id : crossing) {
-      const Link& link = fabric.link(id);
-      if (fabric.device(link.from).tier <= tier && fabric.device(link.to).tier <= tier) {
-        sets.Unite(static_cast<std::uint32_t>(Index(link.from)),
-                   static_cast<std::uint32_t>(Index(link.to)));
-      }
-    }
-    levels.push_back(LevelOf(Roots(sets), fabric, options, crossing));
-  }
-}
 
 FabricCuts::FabricCuts(const Router& router, FabricLevels blocks)
     : router_(&router), blocks_(std::move(blocks)) {}
@@ -163,11 +75,10 @@ Partition FabricCuts::Endpoints(const std::vector<DeviceId>& members) const {
   return partition;
 }
 
-Partition FabricCuts::Blocks(std::size_t level, const std::vector<DeviceId>& members,
-                             const CutLoad* load) const {
-  const FabricLevels::Level& blocks = blocks_.levels[level];
-  std::vector<std::uint32_t> block(members.size());
-  for (std::size_t i = 0; i < members.size(); ++i) block[i] = blocks.block_of[Index(members[i])];
+Partition FabricCuts::Blocks(const FabricLevels::Level& blocks, const std::vector<DeviceId>& places,
+                             const std::vector<std::uint32_t>* ranks_of_block) const {
+  std::vector<std::uint32_t> block(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) block[i] = blocks.block_of[Index(places[i])];
   std::uint32_t parts = 0;
   Partition partition;
   partition.part_of = Densely(block, blocks.egress.size(), parts);
@@ -176,12 +87,12 @@ Partition FabricCuts::Blocks(std::size_t level, const std::vector<DeviceId>& mem
   partition.egress.resize(parts);
   partition.ingress.resize(parts);
   partition.between_nodes = true;
-  for (std::size_t i = 0; i < members.size(); ++i) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
     const std::uint32_t part = partition.part_of[i];
-    const double share = load == nullptr
+    const double share = ranks_of_block == nullptr
                              ? 1.0
                              : static_cast<double>(partition.size[part]) /
-                                   static_cast<double>(load->ranks_of_block[level][block[i]]);
+                                   static_cast<double>((*ranks_of_block)[block[i]]);
     partition.egress[part] = blocks.egress[block[i]] * share;
     partition.ingress[part] = blocks.ingress[block[i]] * share;
   }
@@ -259,16 +170,24 @@ std::uint64_t FabricCuts::PatternOf(const std::vector<DeviceId>& members,
     const std::uint64_t first_block = block_of[Index(first)];
     for (const DeviceId member : members) add(block_of[Index(member)] - first_block);
   }
+  // Alike nodes of one unit have their NICs on the same rails.
   if (load.evenness != 0) return pattern;
+  const auto add_block = [&](const FabricLevels::Level& level,
+                             const std::vector<std::uint32_t>& ranks, DeviceId place) {
+    const std::uint32_t block = level.block_of[Index(place)];
+    add(ranks[block]);
+    add(std::bit_cast<std::uint64_t>(level.egress[block]));
+    add(std::bit_cast<std::uint64_t>(level.ingress[block]));
+  };
   for (const DeviceId member : members) {
-    if (const auto nic = router_->nic(member)) {
-      add(load.ranks_of_nic[blocks_.nic_numbers[Index(*nic)]]);
+    for (std::size_t l = 0; l < blocks_.levels.size(); ++l) {
+      add_block(blocks_.levels[l], load.ranks_of_block[l], member);
     }
-    for (std::size_t level = 0; level < blocks_.levels.size(); ++level) {
-      const std::uint32_t block = blocks_.levels[level].block_of[Index(member)];
-      add(load.ranks_of_block[level][block]);
-      add(std::bit_cast<std::uint64_t>(blocks_.levels[level].egress[block]));
-      add(std::bit_cast<std::uint64_t>(blocks_.levels[level].ingress[block]));
+    const auto nic = router_->nic(member);
+    if (!nic) continue;
+    add(load.ranks_of_nic[blocks_.nic_numbers[Index(*nic)]]);
+    for (std::size_t l = 0; l < blocks_.rails.size(); ++l) {
+      add_block(blocks_.rails[l], load.ranks_of_rail[l], *nic);
     }
   }
   return pattern;
@@ -277,22 +196,28 @@ std::uint64_t FabricCuts::PatternOf(const std::vector<DeviceId>& members,
 std::uint64_t FabricCuts::EvennessOf(const CutLoad& load) const {
   std::uint64_t name = 1;
   const auto add = [&name](std::uint64_t value) { name = HashCombine(name, value); };
-  for (std::size_t l = 0; l < blocks_.levels.size(); ++l) {
-    const FabricLevels::Level& level = blocks_.levels[l];
+  const auto add_level = [&](const FabricLevels::Level& level,
+                             const std::vector<std::uint32_t>& ranks) {
     std::optional<std::size_t> first;
     for (std::size_t block = 0; block < level.egress.size(); ++block) {
-      if (load.ranks_of_block[l][block] == 0) continue;
+      if (ranks[block] == 0) continue;
       if (!first) first = block;
-      if (load.ranks_of_block[l][block] != load.ranks_of_block[l][*first] ||
-          level.egress[block] != level.egress[*first] ||
+      if (ranks[block] != ranks[*first] || level.egress[block] != level.egress[*first] ||
           level.ingress[block] != level.ingress[*first]) {
-        return 0;
+        return false;
       }
     }
-    if (!first) continue;
-    add(load.ranks_of_block[l][*first]);
+    if (!first) return true;
+    add(ranks[*first]);
     add(std::bit_cast<std::uint64_t>(level.egress[*first]));
     add(std::bit_cast<std::uint64_t>(level.ingress[*first]));
+    return true;
+  };
+  for (std::size_t l = 0; l < blocks_.levels.size(); ++l) {
+    if (!add_level(blocks_.levels[l], load.ranks_of_block[l])) return 0;
+  }
+  for (std::size_t l = 0; l < blocks_.rails.size(); ++l) {
+    if (!add_level(blocks_.rails[l], load.ranks_of_rail[l])) return 0;
   }
   std::uint32_t of_nic = 0;
   for (const std::uint32_t ranks : load.ranks_of_nic) {
@@ -320,11 +245,20 @@ double FabricCuts::FairRate(DeviceId from, const CutLoad& senders, DeviceId to,
   };
   if (blocks_.levels.front().block_of[Index(from)] == blocks_.levels.front().block_of[Index(to)])
     return rate;
-  if (const auto nic = router_->nic(from)) {
-    narrow(NetworkCapacity(*nic).out, senders.ranks_of_nic[blocks_.nic_numbers[Index(*nic)]]);
+  const auto source = router_->nic(from);
+  const auto sink = router_->nic(to);
+  if (source) {
+    narrow(NetworkCapacity(*source).out, senders.ranks_of_nic[blocks_.nic_numbers[Index(*source)]]);
   }
-  if (const auto nic = router_->nic(to)) {
-    narrow(NetworkCapacity(*nic).in, receivers.ranks_of_nic[blocks_.nic_numbers[Index(*nic)]]);
+  if (sink) {
+    narrow(NetworkCapacity(*sink).in, receivers.ranks_of_nic[blocks_.nic_numbers[Index(*sink)]]);
+  }
+  for (std::size_t level = 0; source && sink && level < blocks_.rails.size(); ++level) {
+    const std::uint32_t out = blocks_.rails[level].block_of[Index(*source)];
+    const std::uint32_t in = blocks_.rails[level].block_of[Index(*sink)];
+    if (out == in) break;
+    narrow(blocks_.rails[level].egress[out], senders.ranks_of_rail[level][out]);
+    narrow(blocks_.rails[level].ingress[in], receivers.ranks_of_rail[level][in]);
   }
   for (std::size_t level = 0; level < blocks_.levels.size(); ++level) {
     const std::uint32_t out = blocks_.levels[level].block_of[Index(from)];
@@ -342,13 +276,34 @@ CutLoad FabricCuts::LoadOf(const std::vector<DeviceId>& endpoints) const {
     std::vector<std::uint32_t>& ranks = load.ranks_of_block.emplace_back(level.egress.size());
     for (const DeviceId endpoint : endpoints) ++ranks[level.block_of[Index(endpoint)]];
   }
+  for (const FabricLevels::Level& rail : blocks_.rails) {
+    load.ranks_of_rail.emplace_back(rail.egress.size());
+  }
   load.ranks_of_nic.resize(blocks_.nics);
   for (const DeviceId endpoint : endpoints) {
-    if (const auto nic = router_->nic(endpoint))
-      ++load.ranks_of_nic[blocks_.nic_numbers[Index(*nic)]];
+    const auto nic = router_->nic(endpoint);
+    if (!nic) continue;
+    ++load.ranks_of_nic[blocks_.nic_numbers[Index(*nic)]];
+    for (std::size_t level = 0; level < blocks_.rails.size(); ++level) {
+      ++load.ranks_of_rail[level][blocks_.rails[level].block_of[Index(*nic)]];
+    }
   }
   load.evenness = EvennessOf(load);
   return load;
+}
+
+std::vector<Partition> FabricCuts::RailsOf(const std::vector<DeviceId>& members,
+                                           const CutLoad* load) const {
+  std::vector<Partition> partitions;
+  if (blocks_.rails.empty()) return partitions;
+  std::vector<DeviceId> nics;
+  nics.reserve(members.size());
+  for (const DeviceId member : members) nics.push_back(router_->nic(member).value());
+  for (std::size_t level = 0; level < blocks_.rails.size(); ++level) {
+    partitions.push_back(Blocks(blocks_.rails[level], nics,
+                                load == nullptr ? nullptr : &load->ranks_of_rail[level]));
+  }
+  return partitions;
 }
 
 Result<std::vector<Partition>> FabricCuts::PartitionsOf(const std::vector<DeviceId>& members,
@@ -357,7 +312,8 @@ Result<std::vector<Partition>> FabricCuts::PartitionsOf(const std::vector<Device
   if (members.size() < 2) return partitions;
   partitions.push_back(Endpoints(members));
   for (std::size_t level = 0; level < blocks_.levels.size(); ++level) {
-    Partition partition = Blocks(level, members, load);
+    Partition partition = Blocks(blocks_.levels[level], members,
+                                 load == nullptr ? nullptr : &load->ranks_of_block[level]);
     if (partition.parts() < 2) break;
     if (level == 0) {
       if (auto narrowed = NarrowToUsedNics(members, load, partition); !narrowed) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/fabric_levels.h"
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/base/ids.h"
 #include "trunkline/base/units.h"
@@ -35,29 +36,11 @@ struct Partition {
 // data-parallel groups of all tensor-parallel ranks, say) share what the cut carries.
 struct CutLoad {
   std::vector<std::vector<std::uint32_t>> ranks_of_block;  // by level, by block
+  std::vector<std::vector<std::uint32_t>> ranks_of_rail;   // the same of FabricLevels::rails
   std::vector<std::uint32_t> ranks_of_nic;                 // by FabricCuts' number of the NIC
   // Of one name for all cuts that have ranks behind them if these are equally many, and the cuts of
   // a level equally wide; 0 where they are not.
   std::uint64_t evenness = 0;
-};
-
-// The blocks of a fabric: its nodes; what hangs together below the spines (a rack or a scale unit);
-// what hangs together below the cores (a pod). Built once a fabric in O(levels x links).
-struct FabricLevels {
-  struct Level {
-    std::vector<std::uint32_t> block_of;  // by device
-    std::vector<double> egress;           // by block
-    std::vector<double> ingress;
-  };
-
-  FabricLevels(const Fabric& fabric, const RouterOptions& options);
-
-  // Whether pairs of endpoints that sit alike fare alike (alike.h); not where they meet on the way
-  // to host memory.
-  bool alike;
-  std::vector<Level> levels;               // nodes first
-  std::vector<std::uint32_t> nic_numbers;  // by device: dense over NICs and hosts
-  std::uint32_t nics = 0;
 };
 
 // What passes between the blocks of a fabric. Safe for concurrent readers. The router outlives it.
@@ -69,6 +52,8 @@ class FabricCuts {
       : FabricCuts(router, FabricLevels(router.fabric(), router.options())) {}
 
   [[nodiscard]] bool alike() const { return blocks_.alike; }
+  // Whether leaves of rails carry less than their NICs, and no cut says so (FabricLevels::rails).
+  [[nodiscard]] bool leaves_out_rails() const { return blocks_.leaves_out_rails; }
 
   [[nodiscard]] CutLoad LoadOf(const std::vector<DeviceId>& endpoints) const;
 
@@ -78,6 +63,11 @@ class FabricCuts {
   // with TL1410 where a member reaches no NIC.
   [[nodiscard]] Result<std::vector<Partition>> PartitionsOf(const std::vector<DeviceId>& members,
                                                             const CutLoad* load = nullptr) const;
+
+  // The same partitions by the blocks of FabricLevels::rails that the members' NICs are in; parts
+  // of one node reach each other without their cuts. REQUIRES: every member reaches a NIC.
+  [[nodiscard]] std::vector<Partition> RailsOf(const std::vector<DeviceId>& members,
+                                               const CutLoad* load) const;
 
   // Equal for groups that fare alike under the load, where pairs that sit alike do: whose members
   // have the same places in their nodes and share nodes and blocks in the same way, which carry as
@@ -101,8 +91,10 @@ class FabricCuts {
   [[nodiscard]] Capacity NetworkCapacity(DeviceId nic) const;
   [[nodiscard]] std::uint64_t EvennessOf(const CutLoad& load) const;
   [[nodiscard]] Partition Endpoints(const std::vector<DeviceId>& members) const;
-  [[nodiscard]] Partition Blocks(std::size_t level, const std::vector<DeviceId>& members,
-                                 const CutLoad* load) const;
+  // Where the members sit among the blocks of a level; `ranks_of_block`, if any, of a load.
+  [[nodiscard]] Partition Blocks(const FabricLevels::Level& blocks,
+                                 const std::vector<DeviceId>& places,
+                                 const std::vector<std::uint32_t>* ranks_of_block) const;
   [[nodiscard]] Result<void> NarrowToUsedNics(const std::vector<DeviceId>& members,
                                               const CutLoad* load, Partition& nodes) const;
 

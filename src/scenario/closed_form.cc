@@ -8,10 +8,11 @@
 namespace trunkline {
 
 const char* MissedByClosedForm(const CollectiveChoice& choice, std::uint32_t ranks,
-                               std::size_t nodes, bool alike) {
+                               std::size_t nodes, const FabricCuts& cuts) {
   // Up to these within 1 % of the flow engine; chains and trees within 10 %.
   constexpr Bytes kAgrees{std::int64_t{4} << 20};
   constexpr Bytes kPipelined{std::int64_t{256} << 10};
+  const bool alike = cuts.alike();
   const std::string& algorithm = choice.algorithm;
   const Primitive primitive = choice.spec.primitive;
   if (choice.spec.bytes <= kPipelined) return nullptr;
@@ -21,9 +22,15 @@ const char* MissedByClosedForm(const CollectiveChoice& choice, std::uint32_t ran
     return "a third of the time of a Broadcast or Reduce by ring over several nodes, or take it "
            "for more than twice as long: its channels start in step and drift apart";
   }
-  if (algorithm == "double_binary_tree" && !alike) {
-    return "up to 40 % of the time of a double binary tree on a fabric that is not the same for "
-           "all, where slices of both trees meet on the way";
+  if ((algorithm == "double_binary_tree" || algorithm == "tree") && !alike) {
+    return "up to 40 % of the time of a tree on a fabric that is not the same for all, where "
+           "slices "
+           "of several trees and children meet on the way";
+  }
+  if (nodes > 1 && cuts.leaves_out_rails()) {
+    return "two thirds of the time where the leaves of a rail carry less than its NICs: it takes "
+           "the "
+           "leaves of all rails together, since servers join them";
   }
   if (choice.spec.bytes <= kAgrees) return nullptr;
   const bool exchange = algorithm == "pairwise" || algorithm == "direct";

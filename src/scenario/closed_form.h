@@ -3,14 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/cuts.h"
 #include "trunkline/workload/task_graph.h"
 
 namespace trunkline {
 
 // What the closed form of a collective among so many ranks on so many nodes misses, for a warning;
-// null: nothing that matters. `alike`: one pair stands for all that sit alike (FabricCosts::alike).
-// docs/engines.md has how far off it is.
+// null: nothing that matters. `cuts`: of the fabric. docs/engines.md has how far off it is.
 [[nodiscard]] const char* MissedByClosedForm(const CollectiveChoice& choice, std::uint32_t ranks,
-                                             std::size_t nodes, bool alike);
+                                             std::size_t nodes, const FabricCuts& cuts);
 
 }  // namespace trunkline

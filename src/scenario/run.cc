@@ -165,7 +165,7 @@ class Run {
   void WarnOfClosedForm(const CollectiveChoice& choice, std::uint32_t ranks) {
     if (scenario_.engine != EngineKind::kAnalytic || warned_of_closed_form_) return;
     const char* missed =
-        MissedByClosedForm(choice, ranks, result_.fragmentation.nodes, costs().alike());
+        MissedByClosedForm(choice, ranks, result_.fragmentation.nodes, costs().cuts());
     if (missed == nullptr) return;
     warned_of_closed_form_ = true;
     result_.warnings.push_back(Warning("TL1622",

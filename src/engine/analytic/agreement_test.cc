@@ -11,6 +11,7 @@
 #include "engine/test_fabrics.h"
 #include "trunkline/collective/algorithm.h"
 #include "trunkline/engine/engine.h"
+#include "trunkline/fabric/build.h"
 
 // The analytic engine against the flow engine, and both against the lower bound.
 namespace trunkline {
@@ -134,6 +135,41 @@ TEST(Agreement, WithFlowIsWithinAThousandthWhereKernelsLimitConnections) {
             << times.what << ' ' << gbps;
       }
     }
+  }
+}
+
+// A leaf of a rail carries a quarter of its NICs, and no other rail's leaf helps it.
+TEST(Agreement, WithFlowIsWithinAThousandthWhereLeavesOfRailsAreTapered) {
+  const auto spec =
+      ParseFabricSpec("rail-optimized:node=dgx-h100,nodes=16,radix=32,oversubscription=4,unit=8");
+  ASSERT_TRUE(spec.has_value());
+  const auto built = BuildFabric(*spec);
+  ASSERT_TRUE(built.has_value());
+  const Router router(built->fabric, {.policy = RoutingPolicy::kAdaptive});
+  const TransportModel transport = DefaultTransport(TransportKind::kInfiniband);
+  for (const CollectiveChoice& choice : AllChoices(1 << 28)) {
+    const bool by_steps = choice.algorithm == "hierarchical" || choice.algorithm == "direct" ||
+                          choice.algorithm == "halving_doubling";
+    if (!by_steps) continue;
+    const Times times = TimesOf(router, transport, choice);
+    EXPECT_NEAR(times.analytic.seconds(), times.flow.seconds(), 1e-3 * times.flow.seconds())
+        << times.what;
+  }
+}
+
+// All of one pod pass the same cable to the root's, which the root's own do not use: the slower of
+// that cable and the root's NIC, not all of it at the cable's speed.
+TEST(Agreement, WithFlowIsWithinAThousandthWhereOnlySomeCrossANarrowCore) {
+  const auto spec = ParseFabricSpec("meta-roce:rack=1,racks=4,node=host,nodes=16");
+  ASSERT_TRUE(spec.has_value());
+  const auto built = BuildFabric(*spec);
+  ASSERT_TRUE(built.has_value());
+  const Router router(built->fabric, {.policy = RoutingPolicy::kAdaptive});
+  for (const CollectiveChoice& choice : AllChoices(1 << 28)) {
+    if (choice.algorithm != "direct") continue;
+    const Times times = TimesOf(router, IdealTransport(), choice);
+    EXPECT_NEAR(times.analytic.seconds(), times.flow.seconds(), 1e-3 * times.flow.seconds())
+        << times.what;
   }
 }
 

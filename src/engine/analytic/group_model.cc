@@ -2,7 +2,9 @@
 
 #include <bit>
 #include <functional>
+#include <map>
 #include <span>
+#include <utility>
 
 #include "engine/alike.h"
 #include "engine/hop_class.h"
@@ -39,6 +41,7 @@ Result<GroupModel> GroupModel::Make(const Router& router, const TransportModel& 
   if (!partitions->empty()) partitions->erase(partitions->begin());
   model.blocks_ = std::move(*partitions);
   model.each_pair_ = !cuts.alike();
+  if (!model.each_pair_ && !model.blocks_.empty()) model.rails_ = cuts.RailsOf(members, load);
   if (!model.each_pair_) {
     model.ways_.resize((model.blocks_.size() + 1) * model.locals_ * model.locals_);
     model.members_of_local_.resize(model.locals_);
@@ -47,11 +50,15 @@ Result<GroupModel> GroupModel::Make(const Router& router, const TransportModel& 
     }
   }
   model.block_load_.resize(model.blocks_.size());
+  model.rail_load_.resize(model.rails_.size());
 
   model.inside_load_.Resize(members.size());
   model.outside_load_.Resize(members.size());
   for (std::size_t l = 0; l < model.blocks_.size(); ++l) {
     model.block_load_[l].Resize(model.blocks_[l].parts());
+  }
+  for (std::size_t l = 0; l < model.rails_.size(); ++l) {
+    model.rail_load_[l].Resize(model.rails_[l].parts());
   }
 
   for (const DeviceId member : members) {
@@ -108,6 +115,22 @@ std::optional<Route> GroupModel::FindRoute(DeviceId from, DeviceId to) {
   return std::nullopt;
 }
 
+// Seconds that a wire byte takes on the narrowest hop up to the first cable of the network.
+template <typename Iterator>
+double GroupModel::NarrowestUpTo(Iterator hop, Iterator end) const {
+  const Fabric& fabric = router_->fabric();
+  double per_byte = 0;
+  for (; hop != end; ++hop) {
+    per_byte =
+        std::max(per_byte, hop->weight / router_->capacity(hop->resource).bytes_per_second());
+    const std::size_t link = Index(hop->resource);  // or more: a trunk
+    const bool bus =
+        link < fabric.link_count() && fabric.link(LinkId(link)).kind != LinkKind::kNetwork;
+    if (!bus) break;
+  }
+  return per_byte;
+}
+
 Way GroupModel::WayOver(const Route& route) const {
   const HopClass hop_class = HopClassOf(router_->fabric(), route);
   const Time step =
@@ -115,7 +138,8 @@ Way GroupModel::WayOver(const Route& route) const {
   const RouteCost cost = CostOf(route, hop_class, *transport_);
   return {.per_byte = dilution_ / cost.limit.bytes_per_second(),
           .per_hop_byte = dilution_ / route.limit.bytes_per_second(),
-          .per_wire_byte = 1 / route.limit.bytes_per_second(),
+          .per_sent_byte = NarrowestUpTo(route.hops.begin(), route.hops.end()),
+          .per_received_byte = NarrowestUpTo(route.hops.rbegin(), route.hops.rend()),
           .latency = (cost.latency + step).seconds()};
 }
 
@@ -145,7 +169,8 @@ const GroupModel::Path& GroupModel::PathOf(std::uint32_t from, std::uint32_t to)
     const Way way = WayOver(*route);
     path.way = {.per_byte = std::max(path.way.per_byte, way.per_byte),
                 .per_hop_byte = std::max(path.way.per_hop_byte, way.per_hop_byte),
-                .per_wire_byte = std::max(path.way.per_wire_byte, way.per_wire_byte),
+                .per_sent_byte = std::max(path.way.per_sent_byte, way.per_sent_byte),
+                .per_received_byte = std::max(path.way.per_received_byte, way.per_received_byte),
                 .latency = std::max(path.way.latency, way.latency)};
     for (const Hop& hop : route->hops) hops_.push_back({LinkOf(hop.resource), hop.weight});
   };
@@ -187,6 +212,7 @@ void GroupModel::ClearLoad() {
   if (loaded_.size() > members_.size()) {
     for (Loads* loads : {&inside_load_, &outside_load_}) loads->Clear();
     for (Loads& loads : block_load_) loads.Clear();
+    for (Loads& loads : rail_load_) loads.Clear();
     loaded_.clear();
     return;
   }
@@ -196,6 +222,10 @@ void GroupModel::ClearLoad() {
     for (std::size_t l = 0; l < blocks_.size(); ++l) {
       const std::uint32_t part = blocks_[l].part_of[member];
       block_load_[l].out[part] = block_load_[l].in[part] = 0;
+    }
+    for (std::size_t l = 0; l < rails_.size(); ++l) {
+      const std::uint32_t part = rails_[l].part_of[member];
+      rail_load_[l].out[part] = rail_load_[l].in[part] = 0;
     }
   }
   loaded_.clear();
@@ -221,6 +251,11 @@ void GroupModel::AddLoad(std::uint32_t from, std::uint32_t to, double bytes) {
     block_load_[l].out[blocks_[l].part_of[from]] += wire;
     block_load_[l].in[blocks_[l].part_of[to]] += wire;
   }
+  for (std::size_t l = 0; level > 0 && l < rails_.size(); ++l) {
+    if (rails_[l].part_of[from] == rails_[l].part_of[to]) break;
+    rail_load_[l].out[rails_[l].part_of[from]] += wire;
+    rail_load_[l].in[rails_[l].part_of[to]] += wire;
+  }
 }
 
 std::uint32_t GroupModel::AlikeNodeSize() const {
@@ -240,6 +275,9 @@ std::uint32_t GroupModel::AlikeNodeSize() const {
     }
     inner = size;
   }
+  for (const Partition& rails : rails_) {
+    if (!all_equal(rails.size) || !all_equal(rails.egress) || !all_equal(rails.ingress)) return 0;
+  }
   const std::uint32_t node = blocks_.empty() ? ranks() : blocks_.front().size.front();
   if (!std::ranges::is_sorted(std::span(layout_.local).first(node))) return 0;
   for (std::uint32_t i = node; i < ranks(); ++i) {
@@ -251,13 +289,19 @@ std::uint32_t GroupModel::AlikeNodeSize() const {
   return node;
 }
 
-void GroupModel::LoadEvenly(std::uint32_t member, std::size_t level, double wire) {
+void GroupModel::LoadEvenly(std::uint32_t member, std::uint32_t partner, std::size_t level,
+                            double wire) {
   Loads& endpoint = level == 0 ? inside_load_ : outside_load_;
   endpoint.out[member] = endpoint.in[member] = wire;
   loaded_.push_back(member);
   for (std::size_t l = 0; l < level; ++l) {
     const std::uint32_t part = blocks_[l].part_of[member];
     block_load_[l].out[part] = block_load_[l].in[part] = blocks_[l].size[part] * wire;
+  }
+  for (std::size_t l = 0; level > 0 && l < rails_.size(); ++l) {
+    const std::uint32_t part = rails_[l].part_of[member];
+    if (part == rails_[l].part_of[partner]) break;
+    rail_load_[l].out[part] = rail_load_[l].in[part] = rails_[l].size[part] * wire;
   }
 }
 
@@ -266,8 +310,8 @@ void GroupModel::TakeExchange(std::uint32_t distance, double bytes, std::vector<
   const auto node = static_cast<std::uint32_t>(reached.size());
   const std::size_t level = Level(0, distance);
   for (std::uint32_t i = 0; i < node; ++i) {
-    LoadEvenly(i, level, bytes * dilution_);
-    LoadEvenly(i ^ distance, level, bytes * dilution_);
+    LoadEvenly(i, i ^ distance, level, bytes * dilution_);
+    LoadEvenly(i ^ distance, i, level, bytes * dilution_);
   }
   const std::vector<double> before = reached;
   for (std::uint32_t i = 0; i < node; ++i) {
@@ -297,6 +341,7 @@ double GroupModel::AllPairsSeconds(double bytes, std::uint32_t connections) {
       load(block_load_[l], part, size * (members - size));
     }
   }
+  LoadAllPairsOverRails(wire);
   // Every way from and to one member stands for all: nodes are alike.
   double slowest = each_pair_ ? AllPairsOverLinks(bytes) : 0;
   for (std::uint32_t other = 1; other < ranks(); ++other) {
@@ -305,6 +350,25 @@ double GroupModel::AllPairsSeconds(double bytes, std::uint32_t connections) {
                   BusySeconds(other, 0, bytes, connections) + WayOf(other, 0).latency});
   }
   return slowest;
+}
+
+void GroupModel::LoadAllPairsOverRails(double wire) {
+  for (std::size_t l = 0; l < rails_.size(); ++l) {
+    const Partition& rails = rails_[l];
+    const std::vector<std::uint32_t>& node = blocks_.front().part_of;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, double> together;  // by part and node
+    for (std::uint32_t i = 0; i < ranks(); ++i) ++together[{rails.part_of[i], node[i]}];
+    for (std::uint32_t part = 0; part < rails.parts(); ++part) {
+      const double size = rails.size[part];
+      rail_load_[l].out[part] = size * (ranks() - size) * wire;
+    }
+    // What stays in the node crosses no cut.
+    for (const auto& [place, members] : together) {
+      const double others = blocks_.front().size[place.second] - members;
+      rail_load_[l].out[place.first] -= members * others * wire;
+    }
+    rail_load_[l].in = rail_load_[l].out;
+  }
 }
 
 double GroupModel::AllPairsOverLinks(double bytes) {
@@ -351,8 +415,8 @@ double GroupModel::BusySeconds(std::uint32_t from, std::uint32_t to, double byte
     busy = std::max({busy, inside_load_.out[from] / inside_capacity_.out[from],
                      inside_load_.in[to] / inside_capacity_.in[to]});
   } else {
-    busy = std::max({busy, outside_load_.out[from] * way.per_wire_byte,
-                     outside_load_.in[to] * way.per_wire_byte});
+    busy = std::max({busy, outside_load_.out[from] * way.per_sent_byte,
+                     outside_load_.in[to] * way.per_received_byte});
   }
   for (std::size_t l = 0; l < level; ++l) {
     const Partition& blocks = blocks_[l];
@@ -360,6 +424,14 @@ double GroupModel::BusySeconds(std::uint32_t from, std::uint32_t to, double byte
     const std::uint32_t in = blocks.part_of[to];
     busy = std::max({busy, block_load_[l].out[out] / blocks.egress[out],
                      block_load_[l].in[in] / blocks.ingress[in]});
+  }
+  for (std::size_t l = 0; level > 0 && l < rails_.size(); ++l) {
+    const Partition& rails = rails_[l];
+    const std::uint32_t out = rails.part_of[from];
+    const std::uint32_t in = rails.part_of[to];
+    if (out == in) break;
+    busy = std::max({busy, rail_load_[l].out[out] / rails.egress[out],
+                     rail_load_[l].in[in] / rails.ingress[in]});
   }
   return transport_->message_overhead.seconds() + busy;
 }

@@ -17,10 +17,11 @@ namespace trunkline {
 
 // What a put between two members costs when nothing else of its group moves, in seconds.
 struct Way {
-  double per_byte = 0;       // the narrowest hop of the route, or the kernel; protocol included
-  double per_hop_byte = 0;   // the same without the kernel, which limits each connection alone
-  double per_wire_byte = 0;  // the narrowest hop, which other puts share
-  double latency = 0;        // of the fabric and of the software step
+  double per_byte = 0;           // the narrowest hop of the route, or the kernel; protocol included
+  double per_hop_byte = 0;       // the same without the kernel, which limits each connection alone
+  double per_sent_byte = 0;      // a wire byte on the way out of the server, NIC included
+  double per_received_byte = 0;  // and on the way in; both are shared with other puts
+  double latency = 0;            // of the fabric and of the software step
 
   // Of a put that is split over so many connections.
   [[nodiscard]] double PerByte(std::uint32_t connections) const {
@@ -151,12 +152,17 @@ class GroupModel {
   [[nodiscard]] double MostOnOneLink(const Path& path) const;
   [[nodiscard]] std::optional<Route> FindRoute(DeviceId from, DeviceId to);
   [[nodiscard]] Way WayOver(const Route& route) const;
+  template <typename Iterator>
+  [[nodiscard]] double NarrowestUpTo(Iterator hop, Iterator end) const;
   [[nodiscard]] std::uint32_t LinkOf(ResourceId resource);
   [[nodiscard]] double AllPairsOverLinks(double bytes);
   void ClearLoad();
   void AddLoad(std::uint32_t from, std::uint32_t to, double bytes);
-  // As if every member of every part had sent and received `wire` bytes over `level`.
-  void LoadEvenly(std::uint32_t member, std::size_t level, double wire);
+  // As if every member of every part had sent and received `wire` bytes over `level`, `partner` of
+  // this one.
+  void LoadEvenly(std::uint32_t member, std::uint32_t partner, std::size_t level, double wire);
+  // Of every member to every other, over the cuts of the rails.
+  void LoadAllPairsOverRails(double wire);
 
   const Router* router_ = nullptr;
   const TransportModel* transport_ = nullptr;
@@ -164,6 +170,7 @@ class GroupModel {
   std::vector<std::vector<DeviceId>> siblings_;
   GroupLayout layout_;
   std::vector<Partition> blocks_;  // nodes first; none where all share a node
+  std::vector<Partition> rails_;   // FabricCuts::RailsOf; cuts of what leaves a node alone
   Loads inside_capacity_;          // by member: what its links inside the node carry
   Protocol protocol_ = Protocol::kSimple;
   const StepLatency* steps_ = nullptr;
@@ -181,6 +188,7 @@ class GroupModel {
   std::vector<double> link_load_;
   std::vector<std::uint32_t> loaded_links_;  // whose loads may not be 0
   std::vector<Loads> block_load_;            // by level - 1, by part
+  std::vector<Loads> rail_load_;             // by level of the rails, by part
   Loads inside_load_;                        // by member
   Loads outside_load_;                       // by member
   std::vector<std::uint32_t> loaded_;        // members whose loads may not be 0

@@ -48,7 +48,8 @@ class SliceTravel {
 
   // When the root has the sum. The puts of children share the way into their parent, which is busy
   // from the first until all have passed, whatever their order; what limits each connection alone,
-  // the kernel, does so for all of them at once.
+  // the kernel, does so for all of them at once. Where GPUs are meshed each child of the same node
+  // has a way of its own.
   [[nodiscard]] double Up(std::size_t number) {
     const OrderedTree& tree = trees_[number];
     std::vector<double> ready(group_.ranks(), 0);
@@ -63,11 +64,14 @@ class SliceTravel {
       double busy_outside = 0;
       for (const auto& [start, child] : puts) {
         const bool inside = group_.SameNode(child, *parent);
-        double& busy = inside ? busy_inside : busy_outside;
+        const bool own_way = inside && group_.layout().meshed;
+        double alone = start;
+        double& busy = own_way ? alone : (inside ? busy_inside : busy_outside);
         const Way& way = group_.WayOf(child, *parent);
         const double overhead = group_.transport().message_overhead.seconds();
-        busy = std::max(busy, start) + overhead +
-               Meeting(tree, *parent, inside) * bytes_ * way.per_hop_byte;
+        const double slices =
+            own_way ? Together(tree, child, *parent) : Meeting(tree, *parent, inside);
+        busy = std::max(busy, start) + overhead + slices * bytes_ * way.per_hop_byte;
         const double arrival = std::max(busy, start + overhead + bytes_ * way.per_byte);
         ready[*parent] = std::max(ready[*parent], arrival + way.latency);
       }
@@ -111,6 +115,15 @@ class SliceTravel {
       if (other.depth[parent] == tree.depth[parent]) all += children(other);
     }
     return static_cast<double>(all) / static_cast<double>(children(tree));
+  }
+
+  // The same from one child.
+  [[nodiscard]] double Together(const OrderedTree& tree, Participant child,
+                                Participant parent) const {
+    return static_cast<double>(std::ranges::count_if(trees_, [&](const OrderedTree& other) {
+      return other.depth[child] == tree.depth[child] && !other.tree.is_root(child) &&
+             other.tree.parent(child) == parent;
+    }));
   }
 
   GroupModel& group_;
