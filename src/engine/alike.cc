@@ -70,6 +70,22 @@ class Cables {
   std::vector<First> firsts_;      // few: searched one by one
 };
 
+// Whether a node has fewer NICs on the network than GPUs: what its GPUs share on the way to them is
+// not the same for all.
+bool SharesNics(const Fabric& fabric) {
+  std::vector<std::int64_t> spare(fabric.node_count());
+  for (std::size_t d = 0; d < fabric.device_count(); ++d) {
+    const Device& device = fabric.device(DeviceId(d));
+    if (device.node == Device::kNoNode) continue;
+    if (device.kind == DeviceKind::kGpu) --spare[device.node];
+    if (device.kind != DeviceKind::kNic) continue;
+    const auto links = fabric.out(DeviceId(d));
+    spare[device.node] += std::ranges::any_of(
+        links, [&](LinkId id) { return fabric.link(id).kind == LinkKind::kNetwork; });
+  }
+  return std::ranges::any_of(spare, [](std::int64_t nics) { return nics < 0; });
+}
+
 }  // namespace
 
 bool IsMeshed(const Fabric& fabric, DeviceId gpu) {
@@ -80,6 +96,7 @@ bool IsMeshed(const Fabric& fabric, DeviceId gpu) {
 }
 
 bool PairsAreAlike(const Fabric& fabric) {
+  if (fabric.node_count() > 1 && SharesNics(fabric)) return false;
   Cables cables(fabric);
   std::vector<std::uint64_t> make(fabric.node_count());  // of a node: its links, in any order
   std::vector<char> meets(fabric.device_count());        // GPUs that have an NVSwitch

@@ -157,6 +157,21 @@ TEST(Agreement, WithFlowIsWithinAThousandthWhereLeavesOfRailsAreTapered) {
   }
 }
 
+// Three GPUs of some NICs, two of another, over buses that they share too.
+TEST(Agreement, WithFlowIsWithinAFifthOfAPercentWhereGpusShareNics) {
+  const auto spec = ParseFabricSpec("rail-optimized:node=dgx-h100,nodes=4,nics=3");
+  ASSERT_TRUE(spec.has_value());
+  const auto built = BuildFabric(*spec);
+  ASSERT_TRUE(built.has_value());
+  const Router router(built->fabric, {.policy = RoutingPolicy::kAdaptive});
+  for (const CollectiveChoice& choice : AllChoices(1 << 28)) {
+    if (choice.algorithm != "direct" && choice.algorithm != "hierarchical") continue;
+    const Times times = TimesOf(router, IdealTransport(), choice);
+    EXPECT_NEAR(times.analytic.seconds(), times.flow.seconds(), 2e-3 * times.flow.seconds())
+        << times.what;
+  }
+}
+
 // All of one pod pass the same cable to the root's, which the root's own do not use: the slower of
 // that cable and the root's NIC, not all of it at the cable's speed.
 TEST(Agreement, WithFlowIsWithinAThousandthWhereOnlySomeCrossANarrowCore) {
