@@ -103,6 +103,22 @@ TEST(ExportFabric, RoutesAreThoseOfWhatWasWrittenWhateverTheOrderOfLines) {
   }
 }
 
+// What the two ports of a NIC send goes on over the uplinks of both leaves.
+TEST(ExportFabric, TwinLeavesBalanceTogetherAgain) {
+  for (const char* spec : {"hpn:node=dgx-h100,hosts=2,segments=4,aggregation=1,nodes=8",
+                           "clos:node=dgx-h100,radix=8,oversubscription=3,ports=2,nodes=6"}) {
+    const Fabric fabric = Build(spec).fabric;
+    const Fabric again = Import(*ExportFabric(fabric, "csv"), {.node = "dgx-h100"}).built.fabric;
+    EXPECT_EQ(again.trunk_count(), fabric.trunk_count()) << spec;
+    const auto all_cables_of = [](const Fabric& of) {
+      std::size_t cables = 0;
+      for (std::uint32_t t = 0; t < of.trunk_count(); ++t) cables += of.trunk_links(t).size();
+      return cables;
+    };
+    EXPECT_EQ(all_cables_of(again), all_cables_of(fabric)) << spec;
+  }
+}
+
 TEST_P(WhatIsWritten, ReadsBackFromTheTopologiesOfNs3) {
   const Fabric fabric = Build(GetParam().spec).fabric;
   const auto text = ExportFabric(fabric, "ns3");

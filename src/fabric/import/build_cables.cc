@@ -15,6 +15,7 @@
 #include "fabric/import/cable_order.h"
 #include "fabric/import/nic_name.h"
 #include "fabric/import/scanner.h"
+#include "fabric/import/trunk_groups.h"
 #include "trunkline/base/check.h"
 
 namespace trunkline {
@@ -96,7 +97,6 @@ class CableBuilder {
   void AddSwitches();
   void AddNetwork();
   void AddTrunks();
-  [[nodiscard]] std::vector<bool> FindDeadEnds() const;
   void Bundle(const std::map<std::uint32_t, std::vector<LinkId>>& bundles);
   void FindUnits();
   ImportedFabric Finish();
@@ -413,33 +413,14 @@ void CableBuilder::Bundle(const std::map<std::uint32_t, std::vector<LinkId>>& bu
   }
 }
 
-// Devices that lead to no end but back: switches without ends that cables join to one device, and
-// so on.
-std::vector<bool> CableBuilder::FindDeadEnds() const {
-  std::vector<std::set<std::uint32_t>> joined(list_.devices.size());
-  for (const Laid& one : network_) {
-    joined[one.low.device].insert(one.high.device);
-    joined[one.high.device].insert(one.low.device);
-  }
-  std::vector<bool> dead(list_.devices.size(), false);
-  std::vector<std::uint32_t> next(list_.devices.size());
-  std::iota(next.begin(), next.end(), 0U);
-  while (!next.empty()) {
-    const std::uint32_t at = next.back();
-    next.pop_back();
-    if (dead[at] || IsEnd(list_.devices[at].kind) || joined[at].size() != 1) continue;
-    dead[at] = true;
-    const std::uint32_t before = *joined[at].begin();
-    joined[before].erase(at);
-    next.push_back(before);
-  }
-  return dead;
-}
-
 // Switches of a tier that are joined from below (a pod) balance over all that leads up from them,
 // and on to other ends.
 void CableBuilder::AddTrunks() {
-  const std::vector<bool> dead = FindDeadEnds();
+  std::vector<bool> is_end;
+  for (const CableList::Device& device : list_.devices) is_end.push_back(IsEnd(device.kind));
+  Joints joints;
+  for (const Laid& one : network_) joints.emplace_back(one.low.device, one.high.device);
+  const std::vector<bool> dead = FindDeadEnds(joints, is_end);
   const std::uint8_t top = *std::ranges::max_element(tiers_);
   DisjointSets pods(list_.devices.size());
   for (std::uint32_t tier = 0; tier <= top; ++tier) {
@@ -450,7 +431,11 @@ void CableBuilder::AddTrunks() {
       up[tier == 0 ? low.device : pods.Find(low.device)].push_back(link);
     }
     Bundle(up);
-    if (tier == 0) continue;  // a NIC joins its leaves, but is none of their pod
+    if (tier == 0) {  // a NIC is none of its leaves' pod
+      std::erase_if(joints, [&](const Joint& joint) { return tiers_[joint.first] != 0; });
+      UniteTwinLeaves(joints, pods);
+      continue;
+    }
     for (const auto& [low, high, cable, link] : network_) {
       if (tiers_[low.device] == tier && tiers_[high.device] == tier + 1) {
         pods.Unite(low.device, high.device);
