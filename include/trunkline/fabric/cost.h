@@ -97,11 +97,13 @@ struct FabricCost {
   [[nodiscard]] std::optional<double> per_gigabyte_of_bisection() const;
 };
 
-// Each switch is the cheapest whose ports suffice; each cable the cheapest that reaches of those at
-// its rate (the next above, where none is sold at its own), between racks as FloorPlan has them:
-// servers in order, each switch in the rack of the first below it. A cable faster than all on the
-// list is a bundle of them. Where slower links share a port of one end, port-split cables join them
-// if the list has any, as many as it takes for each switch.
+// Each switch is the cheapest whose ports suffice and are as fast as the links in it, or where none
+// on the list is, as the fastest of all, of which a link takes several; each cable the cheapest
+// that reaches of those at its rate (the next above, where none is sold at its own), between racks
+// as FloorPlan has them: servers in order, each switch in the rack of the first below it. A cable
+// faster than all on the list, or than any port, is a bundle of them. Where slower links share a
+// port of one end, port-split cables join them if the list has any, as many as it takes for each
+// switch.
 [[nodiscard]] FabricCost CostFabric(const BuiltFabric& built, const PriceList& prices,
                                     const Bisection& bisection);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -63,6 +64,12 @@ class Bill {
     for (const CablePrice& cable : prices.cables) {
       if (cable.rate) fastest_ = std::max(fastest_, *cable.rate);
     }
+    bool any_rate = false;
+    for (const SwitchPrice& price : prices.switches) {
+      any_rate |= price.ports == 0;
+      fastest_port_ = std::max(fastest_port_, price.rate);
+    }
+    if (any_rate || prices.switches.empty()) fastest_port_ = Rate::BitsPerSecond(INT64_MAX);
   }
 
   void AddSwitches(FabricCost& cost) {
@@ -105,9 +112,10 @@ class Bill {
       const Link& link = fabric_.link(LinkId(i));
       if (link.kind != LinkKind::kNetwork) continue;
       const double metres = floor_.Length(link.from, link.to);
+      const Rate most = std::min(fastest_, fastest_port_);
       const std::uint64_t strands =
-          fastest_ > Rate() && link.rate > fastest_ ? CeilDivide(link.rate, fastest_) : 1;
-      const Rate rate = strands > 1 ? fastest_ : link.rate;
+          most > Rate() && link.rate > most ? CeilDivide(link.rate, most) : 1;
+      const Rate rate = strands > 1 ? most : link.rate;
       const auto [head, share] = SharedPort(link);
       const CablePrice* price = share > 1 ? ChooseCable(rate, metres, share) : nullptr;
       if (price == nullptr) price = ChooseCable(rate, metres, 1);
@@ -184,9 +192,12 @@ class Bill {
       const Cables& cables) const {
     const SwitchPrice* best = nullptr;
     std::uint64_t best_ports = 0;
+    // A link takes one port where any on sale is as fast; a faster one several of the fastest.
+    const Rate rate =
+        cables.empty() ? Rate() : std::min(std::prev(cables.end())->first, fastest_port_);
     for (const SwitchPrice& price : prices_.switches) {
       const std::uint64_t ports = PortsFor(cables, price);
-      if (price.ports > 0 && ports > price.ports) continue;
+      if (price.ports > 0 && (price.rate < rate || ports > price.ports)) continue;
       if (best != nullptr && PriceOf(price, ports) >= PriceOf(*best, best_ports)) continue;
       best = &price;
       best_ports = ports;
@@ -238,7 +249,8 @@ class Bill {
   const PriceList& prices_;
   Floor floor_;
   std::vector<const SwitchPrice*> bought_;  // by device; null: no switch, or none suffices
-  Rate fastest_;
+  Rate fastest_;                            // of a cable
+  Rate fastest_port_;  // the greatest of all where a switch has ports of any rate
   std::set<std::string> missing_;
 };
 

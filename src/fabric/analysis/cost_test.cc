@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "fabric/builders/testing.h"
@@ -93,6 +94,44 @@ TEST(FabricCost, SharesPortsAmongSlowCablesAndBundlesFastOnes) {
   const auto uplinks = std::ranges::find(cost.lines, "leaf to spine cable", &CostLine::use);
   ASSERT_NE(uplinks, cost.lines.end());
   EXPECT_EQ(uplinks->count, 8U);
+}
+
+// 16 links of 400 Gb/s would fill 32 ports of 200 Gb/s of a cheaper switch, at both ends of one
+// cable each. Those of 1.6 Tb/s are faster than any port: eight take all 32 of the switch of 400
+// Gb/s, and would take 64 of the other.
+TEST(FabricCost, TakesSlowerPortsForNoLinkThatAPortOnSaleCarries) {
+  PriceList prices = RoundPrices();
+  prices.switches.front().ports = 32;
+  prices.switches.push_back({.name = "slow",
+                             .ports = 64,
+                             .rate = Rate::GigabitsPerSecond(200),
+                             .price = 50,
+                             .source = ""});
+  for (const auto& [spec, part, ports] :
+       {std::tuple("single-switch:nodes=16,link=400 Gb/s", "switch", 16U),
+        std::tuple("single-switch:nodes=16,link=200 Gb/s", "slow", 16U),
+        std::tuple("single-switch:nodes=8,link=1600 Gb/s", "switch", 32U)}) {
+    const FabricCost cost = CostOf(spec, prices);
+    ASSERT_EQ(cost.lines.size(), 2U) << spec;
+    EXPECT_EQ(cost.lines[0].part, part) << spec;
+    EXPECT_EQ(cost.lines[0].ports_used, ports) << spec;
+  }
+  // As many cables as ports, even where one is sold that would carry the link.
+  prices.cables.push_back({.name = "fast",
+                           .rate = Rate::GigabitsPerSecond(1600),
+                           .reach_m = 100,
+                           .price = 1,
+                           .source = ""});
+  EXPECT_EQ(CostOf("single-switch:nodes=8,link=1600 Gb/s", prices).lines[1].count, 32U);
+  // 400 Gb/s on more ports than are on sale as fast: none, rather than two slower ones each.
+  EXPECT_THAT(CostOf("single-switch:nodes=33,link=400 Gb/s", prices).unpriced,
+              ::testing::ElementsAre("a leaf of 33 x 400 Gb/s"));
+}
+
+// The leaves of a Clos of radix 16 at the prices shipped: 32 ports of 400 Gb/s are the least sold.
+TEST(FabricCost, OfNarrowSwitchesIsThatOfTheLeastSoldAtTheirRate) {
+  const FabricCost cost = CostOf("clos:nodes=64,radix=16", Prices("ndr-2024"));
+  EXPECT_DOUBLE_EQ(cost.switches_price, (8 + 4) * 20'000.0);
 }
 
 // Links of 200 Gb/s: no cable of 400, however cheap; two to a port of the switch, so four
