@@ -20,19 +20,41 @@
 namespace trunkline {
 namespace {
 
-// The text with lines that end in a backslash and the line after as one; empty lines follow it for
-// those that were taken, so that others keep their numbers.
+// What Slurm reads of a line: without its comment, which a # begins that no backslash escapes. One
+// with a byte 0 is kept whole, to be refused.
+std::string_view WithoutComment(std::string_view line) {
+  if (line.contains('\0')) return line;
+  bool escaped = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '#' && !escaped) return line.substr(0, i);
+    escaped = line[i] == '\\' && !escaped;
+  }
+  return line;
+}
+
+// What is before the backslash by which a line goes on: the last of an odd number, with nothing but
+// blanks behind; nothing where the line ends.
+std::optional<std::string_view> BeforeContinuation(std::string_view line) {
+  const std::size_t last = line.find_last_not_of(" \t\r\v\f");
+  if (last == std::string_view::npos || line[last] != '\\') return std::nullopt;
+  const std::size_t before = line.find_last_not_of('\\', last);
+  const std::size_t backslashes = before == std::string_view::npos ? last + 1 : last - before;
+  if (backslashes % 2 == 0) return std::nullopt;
+  return line.substr(0, last);
+}
+
+// The text without comments, and with lines that go on and the line after as one, in the order of
+// Slurm's parse_config.c: a backslash in a comment continues nothing, nor does one at the end of
+// the file. Empty lines follow for those that were taken, so that others keep their numbers.
 std::string JoinContinued(std::string_view text) {
   std::string joined;
   std::size_t taken = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
+    const std::string_view line = WithoutComment(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.ends_with('\\') && !text.empty()) {
-      line.remove_suffix(1);
-      joined += line;
+    if (const auto begun = BeforeContinuation(line)) {
+      joined += *begun;
       ++taken;
       continue;
     }
@@ -54,11 +76,11 @@ std::size_t LongestLine(std::string_view text) {
 
 class Reader {
  public:
-  // A line that goes on may be longer than others.
+  // A line that goes on may be longer than others. Comments are gone before it is joined.
   Reader(std::string_view text, const std::string& file)
       : text_(JoinContinued(text)),
         stream_(std::span(text_.data(), text_.size())),
-        words_(stream_, file, '#', LongestOf(text)) {}
+        words_(stream_, file, '\0', LongestOf(text)) {}
 
   Result<FabricSource> Read() {
     while (words_.Next()) ReadLine();

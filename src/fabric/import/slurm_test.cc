@@ -52,6 +52,37 @@ TEST(Slurm, ALineGoesOnBehindABackslash) {
   EXPECT_EQ(Import("SwitchName=leaf Nodes=" + nodes + "\n").built.fabric.node_count(), 2000U);
 }
 
+// Slurm's parse_config.c takes comments away before it looks for a backslash, so one in a comment
+// continues nothing. Each of the texts is the same tree, three servers on two leaves.
+TEST(Slurm, ALineGoesOnAsInSlurm) {
+  const auto expected = CablesOf(
+      Import("SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n3\nSwitchName=t Switches=s1,s2\n")
+          .built.fabric);
+  for (const std::string text : {
+           "SwitchName=s1 Nodes=n[1-2]  # rack 1 \\\nSwitchName=s2 Nodes=n3\n"
+           "SwitchName=t Switches=s1,s2\n",
+           "# old: SwitchName=s0 \\\nSwitchName=s1 Nodes=n[1-2]\n#\\\nSwitchName=s2 Nodes=n3\n"
+           "SwitchName=t Switches=s1,s2\n",
+           "SwitchName=s1 \\ # the servers:\n Nodes=n[1-2]\nSwitchName=s2 \\ \t \r\nNodes=n3\n"
+           "SwitchName=t Switches=s1,s2\n",
+           "SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n3\nSwitchName=t Switches=s1,s2 \\",
+           "SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n3\nSwitchName=t Switches=s1,s2\\\n",
+           "SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n3\nSwitchName=t Switches=s1,s2\\\r\n",
+       }) {
+    EXPECT_EQ(CablesOf(Import(text).built.fabric), expected) << text;
+  }
+  // Two backslashes are one that is escaped: nothing goes on, and what Slurm would take for a word
+  // is refused in its line.
+  const auto pair =
+      ImportFabric("SwitchName=s1 Nodes=n1\nSwitchName=s2 Nodes=n2 \\\\\nBlockName=b Nodes=n3\n",
+                   "topology.conf", {});
+  ASSERT_FALSE(pair);
+  EXPECT_EQ(pair.error().front().where.line, 2);
+  // An escaped # begins no comment.
+  EXPECT_THAT(Problem("SwitchName=s1 Nodes=n1 \\# \\\n Nodes=n2\n"),
+              AllOf(HasSubstr("TL1451"), HasSubstr("'\\#'")));
+}
+
 TEST(Slurm, ASwitchIsNotBelowItself) {
   // leaf-1 above spine-1, which is above leaf-2, which is above leaf-1.
   EXPECT_THAT(Problem("SwitchName=top Switches=spine-1\nSwitchName=spine-1 Switches=leaf-2\n"
