@@ -49,7 +49,8 @@ struct ShortSwitch {
   std::uint32_t cables_down = 0;
   std::uint32_t cables_up = 0;
   std::uint32_t cables_up_expected = 0;
-  double oversubscription = 0;  // rate down over rate up; 0: nothing leads up, or down
+  double uplink_rate_share = 0;  // rate up over that expected
+  double oversubscription = 0;   // rate down over rate up; 0: nothing leads up, or down
   double oversubscription_expected = 0;
 };
 

@@ -29,7 +29,11 @@ constexpr std::string_view kExpected = "expected ";
 class Checker {
  public:
   Checker(const Fabric& found, std::span<const std::uint32_t> ports, WantedFabric wanted)
-      : found_(found), ports_(ports), wanted_(std::move(wanted)), cables_(CablesByPair(found)) {}
+      : found_(found),
+        ports_(ports),
+        wanted_(std::move(wanted)),
+        extra_devices_(wanted_.extra.begin(), wanted_.extra.end()),
+        cables_(CablesByPair(found)) {}
 
   FabricCheck Check() {
     check_.expectation = wanted_.expectation;
@@ -72,13 +76,12 @@ class Checker {
 
   // Cables of devices that are missing or extra themselves are no findings of their own.
   void ComparePairs() {
-    const std::set<DeviceId> extra(wanted_.extra.begin(), wanted_.extra.end());
     std::set<DevicePair> pairs;
     for (const auto& [pair, links] : cables_) pairs.insert(pair);
     for (const auto& [pair, want] : wanted_.cables) pairs.insert(pair);
     for (const DevicePair& pair : pairs) {
       if (!Exists(pair.first) || !Exists(pair.second)) continue;
-      if (extra.contains(pair.first) || extra.contains(pair.second)) continue;
+      if (IsExtra(pair.first) || IsExtra(pair.second)) continue;
       const auto links = cables_.find(pair);
       const auto want = wanted_.cables.find(pair);
       const std::size_t found = links == cables_.end() ? 0 : links->second.size();
@@ -251,6 +254,7 @@ class Checker {
            .cables_down = sum.down,
            .cables_up = sum.up,
            .cables_up_expected = sum.wanted_up,
+           .uplink_rate_share = sum.rate_up / sum.rate_wanted_up,
            .oversubscription = sum.rate_up > 0 ? sum.rate_down / sum.rate_up : 0,
            .oversubscription_expected = sum.rate_wanted_down / sum.rate_wanted_up});
     }
@@ -259,12 +263,21 @@ class Checker {
     });
   }
 
+  // Cables between two switches or two ends become as expected, but for what ends too many have.
+  [[nodiscard]] bool IsMended(const DevicePair& pair) const {
+    const auto is_end = [&](DeviceId id) { return DeviceOf(id).kind != DeviceKind::kSwitch; };
+    if (is_end(pair.first) != is_end(pair.second)) return false;
+    return !is_end(pair.first) || !(IsExtra(pair.first) || IsExtra(pair.second));
+  }
+  [[nodiscard]] bool IsExtra(DeviceId id) const { return extra_devices_.contains(id); }
+
   // Trunks grow by what is added between the same switch and the same tier.
   [[nodiscard]] Fabric Mend() const;
 
   const Fabric& found_;
   std::span<const std::uint32_t> ports_;
   WantedFabric wanted_;
+  std::set<DeviceId> extra_devices_;
   std::map<DevicePair, std::vector<LinkId>> cables_;
   std::vector<FabricFinding> missing_;
   std::vector<FabricFinding> extra_;
@@ -306,9 +319,8 @@ Fabric Checker::Mend() const {
     latency = std::max(latency, link.latency);
     const DevicePair pair = PairOf(found_, link.from, link.to);
     const auto want = wanted_.cables.find(pair);
-    const bool between_switches = found_.device(pair.first).kind == DeviceKind::kSwitch;
     const std::uint32_t count = want == wanted_.cables.end() ? 0 : want->second.count;
-    if (between_switches && kept[pair] >= count) continue;
+    if (kept[pair] >= count && IsMended(pair)) continue;
     ++kept[pair];
     const Rate rate = count > 0 ? std::max(link.rate, want->second.rate) : link.rate;
     const bool upward = pair.first == link.from;
@@ -316,7 +328,7 @@ Fabric Checker::Mend() const {
         upward ? LinkId(i) : found_.reverse(LinkId(i)));
   }
   for (const auto& [pair, want] : wanted_.cables) {
-    if (DeviceOf(pair.first).kind != DeviceKind::kSwitch) continue;
+    if (!IsMended(pair)) continue;
     for (std::uint32_t i = kept[pair]; i < want.count; ++i) {
       add(pair.first, pair.second, want.rate, latency, LinkKind::kNetwork,
           LinkId(found_.link_count()));
@@ -349,6 +361,7 @@ void NameLeaves(const Fabric& expected, std::span<const std::uint32_t> ports,
     if (finding.kind != Kind::kMissingDevice || end == ends.end()) continue;
     for (LinkId link : expected.out(end->second)) {
       if (expected.link(link).kind != LinkKind::kNetwork) continue;
+      if (expected.device(expected.link(link).to).kind != DeviceKind::kSwitch) continue;
       const std::string leaf = expected.name(expected.link(link).to);
       if (finding.to.empty()) finding.to = leaf;
       const std::uint32_t port = ports.empty() ? 0 : ports[Index(expected.reverse(link))];

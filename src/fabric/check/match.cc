@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -36,7 +34,11 @@ class Matcher {
     IndexExpected();
     for (std::uint32_t e = 0; e < expected.switches.size(); ++e) {
       const auto same = namesakes.Of(expected.switches[e]);
-      if (same && Free(found.index[Index(*same)], e)) Join(found.index[Index(*same)], e);
+      if (same && Free(found.index[Index(*same)], e)) Pair(found.index[Index(*same)], e);
+    }
+    // Once all namesakes are known, so that only the others are weighed.
+    for (std::uint32_t e = 0; e < to_found_.size(); ++e) {
+      if (to_found_[e] != kNoSwitch) WeighNeighbours(to_found_[e], e);
     }
   }
 
@@ -69,11 +71,9 @@ class Matcher {
   [[nodiscard]] bool Free(std::uint32_t f, std::uint32_t e) const {
     return to_expected_[f] == kNoSwitch && to_found_[e] == kNoSwitch;
   }
-  [[nodiscard]] int TierOf(std::uint32_t f) const {
-    return found_.fabric.device(found_.switches[f]).tier;
-  }
+  [[nodiscard]] int TierOf(std::uint32_t f) const { return found_.RankOf(f); }
   [[nodiscard]] bool SameTier(std::uint32_t f, std::uint32_t e) const {
-    return TierOf(f) == expected_.fabric.device(expected_.switches[e]).tier;
+    return TierOf(f) == expected_.RankOf(e);
   }
   // Equal surroundings, which say as many servers and ties, too.
   static constexpr int kEqual = 8 + 2 + 1;
@@ -133,15 +133,14 @@ class Matcher {
   void IndexExpected() {
     // From the last: each list has its first at the end.
     for (auto e = static_cast<std::uint32_t>(to_found_.size()); e-- > 0;) {
-      const Device& device = expected_.fabric.device(expected_.switches[e]);
+      const auto tier = static_cast<std::uint64_t>(expected_.RankOf(e));
       const std::uint64_t ends = expected_.ends[e];
       const std::uint64_t ties = expected_.ties[e].size();
       by_name_[expected_.fabric.name(expected_.switches[e])] = e;
       for (const std::uint64_t key :
-           {KeyOf(kOfColour, device.tier, expected_.colours[e]),
-            KeyOf(kOfEndsAndTies, device.tier, HashCombine(ends, ties)),
-            KeyOf(kOfEnds, device.tier, ends), KeyOf(kOfTies, device.tier, ties),
-            KeyOf(kOfTier, device.tier, 0)}) {
+           {KeyOf(kOfColour, tier, expected_.colours[e]),
+            KeyOf(kOfEndsAndTies, tier, HashCombine(ends, ties)), KeyOf(kOfEnds, tier, ends),
+            KeyOf(kOfTies, tier, ties), KeyOf(kOfTier, tier, 0)}) {
         free_[key].push_back(e);
       }
     }
@@ -158,8 +157,16 @@ class Matcher {
   }
 
   void Join(std::uint32_t f, std::uint32_t e) {
+    Pair(f, e);
+    WeighNeighbours(f, e);
+  }
+
+  void Pair(std::uint32_t f, std::uint32_t e) {
     to_expected_[f] = e;
     to_found_[e] = f;
+  }
+
+  void WeighNeighbours(std::uint32_t f, std::uint32_t e) {
     const auto agreement = [](double a, double b) {
       return std::max(a, b) > 0 ? std::min(a, b) / std::max(a, b) : 0;
     };
@@ -200,8 +207,10 @@ class Translation {
       if (to_found[e] != kNoSwitch) {
         device_[Index(id)] = found.switches[to_found[e]];
         matched_.insert(found.switches[to_found[e]]);
-      } else {
+      } else if (expected.fabric.device(id).kind == DeviceKind::kSwitch) {
         AddMissing(id);
+      } else {
+        MissEnd(id);
       }
     }
     for (DeviceId id : found.switches) {
@@ -386,22 +395,29 @@ class Translation {
 }  // namespace
 
 WantedFabric WantAs(const Fabric& found, const Fabric& expected) {
-  const Side found_side(found);
-  const Side expected_side(expected);
   const Namesakes namesakes(found, expected);
+  std::vector<bool> found_peers = FindPeers(found);
+  std::vector<bool> expected_peers = FindPeers(expected);
+  // A NIC that has lost its cables to others is matched as it was with them.
+  for (std::size_t e = 0; e < expected_peers.size(); ++e) {
+    const auto same = namesakes.Of(DeviceId(e));
+    if (!same) continue;
+    const bool peer = expected_peers[e] || found_peers[Index(*same)];
+    expected_peers[e] = peer;
+    found_peers[Index(*same)] = peer;
+  }
+  const Side found_side(found, found_peers);
+  const Side expected_side(expected, expected_peers);
   const auto switches = Matcher(found_side, expected_side, namesakes).Match();
   WantedFabric wanted = Translation(found_side, expected_side, namesakes, switches).Translate();
   wanted.of_another = true;
   wanted.expectation = "the fabric given, its devices matched with those found by their ";
   if (namesakes.trusted()) {
     wanted.expectation += "names, those without a namesake by their cables";
-  } else if (namesakes.cables() == 0) {
+  } else if (namesakes.reason().empty()) {
     wanted.expectation += "cables";
   } else {
-    wanted.expectation += fmt::format(
-        "cables and not their names, since {} of {} cables between names that both "
-        "have join others here",
-        namesakes.elsewhere(), namesakes.cables());
+    wanted.expectation += "cables and not their names, since " + namesakes.reason();
   }
   return wanted;
 }

@@ -1,5 +1,7 @@
 #include "fabric/check/namesakes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -7,7 +9,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/plural.h"
 #include "fabric/check/wanted.h"
+#include "fabric/tier_name.h"
 
 namespace trunkline {
 namespace {
@@ -15,6 +19,15 @@ namespace {
 bool InNetwork(const Device& device) {
   return device.kind == DeviceKind::kSwitch || device.kind == DeviceKind::kNic ||
          device.kind == DeviceKind::kHost;
+}
+
+// " between servers and leaf switches"; nothing where tiers tell nothing, as those of a torus.
+std::string BetweenText(std::uint8_t low, std::uint8_t high) {
+  if (high == 0) return "";
+  const auto call = [](std::uint8_t tier) {
+    return tier == 0 ? std::string("servers") : TierName(tier) + " switches";
+  };
+  return " between " + (low == high ? call(low) : call(low) + " and " + call(high));
 }
 
 struct Agreement {
@@ -34,13 +47,15 @@ Namesakes::Namesakes(const Fabric& found, const Fabric& expected)
     const Device& device = expected.device(DeviceId(i));
     if (!InNetwork(device)) continue;
     const auto same = known.find(expected.name(DeviceId(i)));
-    if (same == known.end()) continue;
-    const Device& namesake = found.device(same->second);
-    if (namesake.kind == device.kind && namesake.tier == device.tier) found_[i] = same->second;
+    // Not of the same tier: a switch that lost its only server is a spine in its file.
+    if (same != known.end() && found.device(same->second).kind == device.kind) {
+      found_[i] = same->second;
+    }
   }
 
   const auto cables = CablesByPair(found);
   std::map<std::pair<std::uint8_t, std::uint8_t>, Agreement> agreements;  // by tiers
+  bool any = false;  // cable between names that both have
   for (const auto& [pair, links] : CablesByPair(expected)) {
     Agreement& agreement =
         agreements[{expected.device(pair.first).tier, expected.device(pair.second).tier}];
@@ -52,12 +67,18 @@ Namesakes::Namesakes(const Fabric& found, const Fabric& expected)
     const std::size_t same =
         there == cables.end() ? 0 : std::min(links.size(), there->second.size());
     agreement.same += same;
-    cables_ += links.size();
-    elsewhere_ += links.size() - same;
+    any = true;
   }
-  trusted_ = !agreements.empty() && std::ranges::all_of(agreements, [](const auto& entry) {
-    return 2 * entry.second.same > entry.second.cables;
-  });
+  const auto least = std::ranges::find_if(
+      agreements, [](const auto& entry) { return 2 * entry.second.same <= entry.second.cables; });
+  trusted_ = !agreements.empty() && least == agreements.end();
+  if (trusted_ || !any) return;
+  const auto& [tiers, agreement] = *least;
+  reason_ = fmt::format("of the {} expected{} {} the same names here",
+                        Plural(agreement.cables, "cable"), BetweenText(tiers.first, tiers.second),
+                        agreement.same == 0   ? "none joins"
+                        : agreement.same == 1 ? "only 1 joins"
+                                              : fmt::format("only {} join", agreement.same));
 }
 
 std::optional<DeviceId> Namesakes::Of(DeviceId expected) const {

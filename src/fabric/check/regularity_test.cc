@@ -117,6 +117,75 @@ std::string FourServers(const std::string& without) {
   return text;
 }
 
+// The findings of a file of cables without the lines that begin with `without`, beside the whole.
+std::vector<std::string> LinesWithout(const std::string& spec, const std::string& without) {
+  const auto whole = ExportFabric(Build(spec).fabric, "csv");
+  EXPECT_TRUE(whole) << spec;
+  std::string text;
+  for (std::size_t at = 0; at < whole->size();) {
+    const std::size_t end = whole->find('\n', at) + 1;
+    const std::string line = whole->substr(at, end - at);
+    if (!line.starts_with(without)) text += line;
+    at = end;
+  }
+  EXPECT_LT(text.size(), whole->size()) << spec;
+  const ImportedFabric found = Import(text);
+  const ImportedFabric expected = Import(*whole);
+  return Lines(CheckFabric(found.built.fabric, found.port_of_link, &expected.built.fabric,
+                           expected.port_of_link));
+}
+
+TEST(Expected, EveryKindIsAsItself) {
+  for (const char* node : {"host", "dgx-h100"}) {
+    std::vector<std::string> specs = SampleSpecs(node);
+    specs.push_back(std::string("full-mesh:nodes=4,node=") + node);
+    for (const std::string& spec : specs) {
+      const Fabric fabric = Build(spec).fabric;
+      const FabricCheck check = CheckFabric(fabric, {}, &fabric);
+      EXPECT_THAT(Lines(check), IsEmpty()) << spec;
+      EXPECT_EQ(check.mended.link_count(), fabric.link_count()) << spec;
+    }
+  }
+}
+
+// Six cables join four NICs; whatever the names, one that is missing is one finding.
+TEST(Expected, ACableBetweenNicsIsNamedWhereItIsMissing) {
+  EXPECT_THAT(LinesWithout("full-mesh:nodes=4", "host-0,1,"),
+              ElementsAre("host-0 misses 1 of 1 cables to host-1"));
+  const Fabric whole = Build("full-mesh:nodes=4").fabric;
+  const DeviceId first = whole.Find("host-0")[0];
+  const DeviceId last = whole.Find("host-3")[0];
+  const Fabric lacking =
+      Without(whole, [&](const Link& link) { return link.from == first && link.to == last; });
+  ASSERT_EQ(lacking.link_count() + 2, whole.link_count());
+  FabricBuilder builder;
+  builder.CopyDevices(lacking);
+  for (std::size_t i = 0; i < lacking.device_count(); ++i) {
+    builder.SetName(DeviceId(i), std::string("box-") + static_cast<char>('d' - i));
+  }
+  for (std::size_t i = 0; i < lacking.link_count(); i += 2) {
+    const Link& link = lacking.link(LinkId(i));
+    builder.AddCable(link.from, link.to, link.rate, link.latency, link.kind);
+  }
+  const FabricCheck check = CheckFabric(std::move(builder).Build(), {}, &whole);
+  EXPECT_THAT(Lines(check), ElementsAre("box-d misses 1 of 1 cables to box-a"));
+  EXPECT_EQ(check.mended.link_count(), whole.link_count());
+}
+
+TEST(Expected, ANicWithoutAnyOfItsCablesToOthersIsMissing) {
+  EXPECT_THAT(LinesWithout("full-mesh:nodes=3", "host-0,"),
+              ElementsAre("expected host-0 is missing"));
+}
+
+// The switch of the only server that is missing is a spine in its file, beside leaves.
+TEST(Expected, OneServerThatIsMissingIsOneFindingWhereSwitchesHaveOneEach) {
+  for (const char* spec : {"torus:sizes=[3,4]", "dragonfly:h=2,p=1"}) {
+    EXPECT_THAT(LinesWithout(spec, "host-1,"),
+                ElementsAre(testing::StartsWith("expected host-1 is missing on ")))
+        << spec;
+  }
+}
+
 TEST(Expected, AServerThatAFileLacksIsNamedAsTheFileDoes) {
   const ImportedFabric whole = Import(FourServers("none"));
   const ImportedFabric lacking = Import(FourServers("nic:1/"));

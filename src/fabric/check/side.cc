@@ -11,9 +11,22 @@ bool IsEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceK
 
 }  // namespace
 
-Side::Side(const Fabric& of) : fabric(of), index(of.device_count(), kNoSwitch) {
+std::vector<bool> FindPeers(const Fabric& fabric) {
+  std::vector<bool> peers(fabric.device_count());
+  for (std::size_t i = 0; i < fabric.link_count(); ++i) {
+    const Link& link = fabric.link(LinkId(i));
+    if (link.kind == LinkKind::kNetwork && IsEnd(fabric.device(link.from).kind) &&
+        IsEnd(fabric.device(link.to).kind)) {
+      peers[Index(link.from)] = true;
+    }
+  }
+  return peers;
+}
+
+Side::Side(const Fabric& of, const std::vector<bool>& peers)
+    : fabric(of), index(of.device_count(), kNoSwitch) {
   for (std::size_t i = 0; i < of.device_count(); ++i) {
-    if (of.device(DeviceId(i)).kind != DeviceKind::kSwitch) continue;
+    if (of.device(DeviceId(i)).kind != DeviceKind::kSwitch && !peers[i]) continue;
     index[i] = static_cast<std::uint32_t>(switches.size());
     switches.push_back(DeviceId(i));
   }
@@ -33,11 +46,16 @@ Side::Side(const Fabric& of) : fabric(of), index(of.device_count(), kNoSwitch) {
   Colour();
 }
 
+int Side::RankOf(std::uint32_t s) const {
+  const Device& device = fabric.device(switches[s]);
+  return device.kind == DeviceKind::kSwitch ? device.tier : -1;
+}
+
 void Side::FollowCables(TieMaps& tie) {
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const auto id = static_cast<DeviceId>(i);
     const Device& device = fabric.device(id);
-    const bool is_switch = device.kind == DeviceKind::kSwitch;
+    const bool is_switch = index[i] != kNoSwitch;
     if (!IsEnd(device.kind) && !is_switch) continue;
     for (LinkId link : fabric.out(id)) {
       const std::uint32_t to = index[Index(fabric.link(link).to)];
@@ -84,7 +102,7 @@ void Side::AddShared(const std::vector<std::uint32_t>& sharers, TieMaps& tie) {
 
 void Side::Colour() {
   for (std::uint32_t s = 0; s < switches.size(); ++s) {
-    colours.push_back((std::uint64_t{ends[s]} << 8) | fabric.device(switches[s]).tier);
+    colours.push_back(HashCombine(ends[s], static_cast<std::uint64_t>(RankOf(s))));
   }
   for (int round = 0; round < 2; ++round) {
     std::vector<std::uint64_t> next(switches.size());

@@ -10,9 +10,14 @@ namespace trunkline {
 
 constexpr std::uint32_t kNoSwitch = UINT32_MAX;
 
-// One of the two fabrics, seen as its switches and what ties them.
+// By device, whether it is a NIC or host with a network cable to another.
+[[nodiscard]] std::vector<bool> FindPeers(const Fabric& fabric);
+
+// One of the two fabrics, seen as its switches and what ties them. NICs with cables to other NICs
+// count among the switches: they are matched by where their cables lead, too.
 struct Side {
-  explicit Side(const Fabric& of);
+  // `peers`: the devices that are matched as switches are, though they are none.
+  Side(const Fabric& of, const std::vector<bool>& peers);
 
   struct Tie {
     std::uint32_t to = 0;
@@ -20,13 +25,16 @@ struct Side {
     double shared = 0;  // servers on both leaves, or switches above both spines
   };
 
+  // Only switches of the same rank are alike: the tier, or below any for a NIC.
+  [[nodiscard]] int RankOf(std::uint32_t s) const;
+
   const Fabric& fabric;
   std::vector<DeviceId> switches;
   std::vector<std::uint32_t> index;  // of devices among `switches`, or kNoSwitch
   std::vector<std::vector<Tie>> ties;
   std::vector<std::size_t> ends;       // cables to ends, by switch
   std::vector<std::uint64_t> colours;  // of a switch and its surroundings, two steps deep
-  // By server: its ends, and each end's leaves.
+  // By server: its ends without cables to other ends, and each end's leaves.
   std::vector<std::vector<DeviceId>> servers;
   std::map<DeviceId, std::vector<DeviceId>> leaves;
 
