@@ -112,7 +112,9 @@ std::string ReasonFor(const Candidate& candidate, const Candidate& fastest, cons
       add(fmt::format("{} takes {:.2f} times as long", name, ratio));
     }
     if (parts.empty()) add("as fast as the fastest");
-    if (const double price = fastest.trial->cost.price(); price > 0) {
+    const double price = fastest.trial->cost.price();
+    // Of sums that leave out different parts neither is known to be dearer.
+    if (price > 0 && candidate.trial->cost.complete() && fastest.trial->cost.complete()) {
       add(Than(candidate.trial->cost.price() / price, "dearer than the fastest",
                "cheaper than the fastest"));
     }
@@ -122,7 +124,7 @@ std::string ReasonFor(const Candidate& candidate, const Candidate& fastest, cons
     add(times < 2 ? fmt::format("over the budget by {:.1f} %", (times - 1) * 100)
                   : fmt::format("over the budget {:.{}f} times", times, times < 100 ? 1 : 0));
   }
-  if (!candidate.trial->cost.unpriced.empty()) add("its price leaves parts out");
+  if (!candidate.trial->cost.complete()) add("its price leaves parts out");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -147,8 +149,7 @@ Candidate Try(const CandidateFabric& fabric, const AdviceRequest& request) {
   candidate.trial = TryFabric(fabric.spec, std::make_shared<const BuiltFabric>(*std::move(built)),
                               RoutingPolicy::kAdaptive, request.trial);
   const FabricCost& cost = candidate.trial->cost;
-  candidate.within_budget =
-      !request.budget || (cost.unpriced.empty() && cost.price() <= *request.budget);
+  candidate.within_budget = !request.budget || (cost.complete() && cost.price() <= *request.budget);
   return candidate;
 }
 
@@ -166,7 +167,7 @@ class Sizes {
     if (!simulated || !fabric.refusal.empty()) return false;
     Candidate estimate = Try(fabric, request_);
     const auto& trial = estimate.trial;
-    if (!trial || !trial->all_reduce || !trial->all_to_all || !trial->cost.unpriced.empty()) {
+    if (!trial || !trial->all_reduce || !trial->all_to_all || !trial->cost.complete()) {
       return false;
     }
     const auto no_better = [&](const FabricTrial& before) {

@@ -37,7 +37,7 @@ class Grower {
                       .cables = counts.host_cables + counts.switch_cables,
                       .price = cost.price(),
                       .watts = cost.watts,
-                      .complete = cost.unpriced.empty()};
+                      .complete = cost.complete()};
     for (const TierSummary& tier : counts.tiers) point.switches += tier.switches;
     return points_.emplace(nodes, point).first->second;
   }

@@ -85,12 +85,14 @@ std::string RenderCostText(const BuiltFabric& built, const FabricCost& cost) {
   if (const auto each = cost.per_end()) {
     text += fmt::format("{} for each of {} {}", Money(*each, cost.currency), Count(cost.ends),
                         built.node.gpus > 0 ? "GPUs" : "hosts");
-    const auto bisection = cost.per_gigabyte_of_bisection();
-    text += bisection ? fmt::format(", {}{} for each GB/s of bisection{}\n",
-                                    cost.bisection_exact ? "" : "at most ",
-                                    Money(*bisection, cost.currency),
-                                    cost.bisection_exact ? "" : " (its lower bound)")
-                      : "\n";
+    if (const auto bisection = cost.per_gigabyte_of_bisection()) {
+      // Of a sum that leaves parts out, the true figure may be above.
+      text += fmt::format(", {}{} for each GB/s of bisection{}",
+                          cost.bisection_exact || !cost.complete() ? "" : "at most ",
+                          Money(*bisection, cost.currency),
+                          cost.bisection_exact ? "" : " (its lower bound)");
+    }
+    text += cost.complete() ? "\n" : ", without what the list does not sell\n";
   }
   const FloorPlan& floor = cost.floor;
   text +=

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "report/cost_report.h"
@@ -28,15 +29,20 @@ std::string TimeOf(const std::optional<TrialTime>& time) {
   return (time->bound ? ">= " : time->sampled ? "~ " : "") + Humanize(time->time);
 }
 
-std::string MoneyOr(const std::optional<double>& amount, const std::string& currency) {
-  return amount ? Money(*amount, currency) : "-";
+// Marked where parts are left out of it: kWithoutParts tells readers.
+std::string MoneyOr(const std::optional<double>& amount, const FabricCost& cost) {
+  if (!amount) return "-";
+  return Money(*amount, cost.currency) + (cost.complete() ? "" : " *");
 }
 
-// By the lower bound: at most that where it is not known exactly.
+constexpr const char* kWithoutParts = "* without what the list does not sell\n";
+
+// By the lower bound: at most that where it is not known exactly, and nothing is left out.
 std::string MoneyOfBisection(const FabricTrial& trial) {
   const Bisection& bisection = trial.analysis.bisection;
-  return (bisection.lower == Rate() || bisection.lower == bisection.upper ? "" : "<= ") +
-         MoneyOr(trial.cost.per_gigabyte_of_bisection(), trial.cost.currency);
+  const bool at_most = bisection.lower != Rate() && bisection.lower != bisection.upper;
+  return (at_most && trial.cost.complete() ? "<= " : "") +
+         MoneyOr(trial.cost.per_gigabyte_of_bisection(), trial.cost);
 }
 
 void WriteTime(JsonWriter& json, const std::string& key, const std::optional<TrialTime>& time) {
@@ -88,8 +94,8 @@ std::vector<Measure> Measures() {
       {"diameter", [](Trial t) { return fmt::to_string(t.analysis.hops.diameter_switches); }},
       {"mean switches",
        [](Trial t) { return fmt::format("{:.4g}", t.analysis.hops.mean_switches); }},
-      {"price", [](Trial t) { return Money(t.cost.price(), t.cost.currency); }},
-      {"per endpoint", [](Trial t) { return MoneyOr(t.cost.per_end(), t.cost.currency); }},
+      {"price", [](Trial t) { return MoneyOr(t.cost.price(), t.cost); }},
+      {"per endpoint", [](Trial t) { return MoneyOr(t.cost.per_end(), t.cost); }},
       {"per GB/s of bisection", MoneyOfBisection},
       {"power", [](Trial t) { return fmt::format("{:.4g} kW", t.cost.watts / 1e3); }},
       {"AllReduce of 1 GiB", [](Trial t) { return TimeOf(t.all_reduce); }},
@@ -128,7 +134,7 @@ std::string NoneWithin(const AdviceRequest& request, const Advice& advice) {
   const FabricCost& cost = cheapest->trial->cost;
   return Wrap(fmt::format("None is within the budget; the cheapest that runs the work is {}, {}{}.",
                           cheapest->kind, Money(cost.price(), request.trial.prices.currency),
-                          cost.unpriced.empty() ? "" : " and what the list does not sell"),
+                          cost.complete() ? "" : " and what the list does not sell"),
               "", 100);
 }
 
@@ -152,6 +158,9 @@ std::string RenderComparisonText(const std::vector<FabricTrial>& trials) {
     if (any) table.Add(std::move(cells));
   }
   text += "\n" + table.Text("  ") + "\n";
+  if (!std::ranges::all_of(trials, [](const FabricTrial& t) { return t.cost.complete(); })) {
+    text += kWithoutParts;
+  }
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const std::string notes = NotesOf(trials[i]);
     if (!notes.empty()) text += Wrap(fmt::format("{}: {}", Letter(i), Printable(notes)), "", 100);
@@ -189,15 +198,16 @@ std::string RenderAdviceText(const AdviceRequest& request, const Advice& advice)
                {"step"},
                {"slowdown"}});
   std::string reasons;
+  bool complete = true;
   for (std::size_t i = 0; i < advice.candidates.size(); ++i) {
     const Candidate& candidate = advice.candidates[i];
     const std::string place = fmt::to_string(i + 1);
     if (candidate.trial) {
       const FabricTrial& trial = *candidate.trial;
+      complete &= trial.cost.complete();
       table.Add({place, candidate.kind, Count(SwitchesOf(trial)),
-                 Money(trial.cost.price(), trial.cost.currency),
-                 MoneyOr(trial.cost.per_end(), trial.cost.currency), TimeOf(trial.all_reduce),
-                 TimeOf(trial.all_to_all), TimeOf(trial.step),
+                 MoneyOr(trial.cost.price(), trial.cost), MoneyOr(trial.cost.per_end(), trial.cost),
+                 TimeOf(trial.all_reduce), TimeOf(trial.all_to_all), TimeOf(trial.step),
                  candidate.slowdown ? fmt::format("{:.2f}", *candidate.slowdown) : "-"});
     }
     reasons +=
@@ -217,7 +227,7 @@ std::string RenderAdviceText(const AdviceRequest& request, const Advice& advice)
     if (!advice.would_work.empty()) text += fmt::format(" One could with {}.", advice.would_work);
     text += "\n";
   } else {
-    text += table.Text("  ");
+    text += table.Text("  ") + (complete ? "" : kWithoutParts);
   }
   return text + NoneWithin(request, advice) + reasons;
 }

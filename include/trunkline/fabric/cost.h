@@ -92,6 +92,8 @@ struct FabricCost {
   FloorPlan floor;  // that cables were measured on
 
   [[nodiscard]] double price() const { return switches_price + cables_price; }
+  // Whether the list sells every part.
+  [[nodiscard]] bool complete() const { return unpriced.empty(); }
   // Nothing where there is none to divide by.
   [[nodiscard]] std::optional<double> per_end() const;
   [[nodiscard]] std::optional<double> per_gigabyte_of_bisection() const;
