@@ -34,8 +34,8 @@ std::optional<double> Word::AsReal() const {
 
 bool WordReader::Next() {
   while (line_ < std::numeric_limits<int>::max()) {
-    text_.resize(longest_ + 1);
-    stream_.getline(text_.data(), static_cast<std::streamsize>(longest_ + 1));
+    buffer_.resize(longest_ + 1);  // once
+    stream_.getline(buffer_.data(), static_cast<std::streamsize>(longest_ + 1));
     const auto read = static_cast<std::size_t>(stream_.gcount());
     if (stream_.bad() || (read == 0 && stream_.eof())) {
       text_.clear();
@@ -48,7 +48,7 @@ bool WordReader::Next() {
                 "is this the right file?");
       return false;
     }
-    text_.resize(stream_.eof() ? read : read - 1);
+    text_.assign(buffer_, 0, stream_.eof() ? read : read - 1);
     if (text_.find('\0') != std::string::npos) {
       LineError(line_, "TL1102", "a byte 0 in the line, so this is not a text file",
                 line_ == 1 ? "UTF-16 must become UTF-8: iconv -f UTF-16 -t UTF-8 OLD > NEW"

@@ -67,6 +67,7 @@ class WordReader {
   std::string file_;
   char comment_;
   std::size_t longest_;
+  std::string buffer_;  // of the longest line, and its end
   std::string text_;
   std::vector<Word> words_;
   int line_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -55,8 +56,8 @@ bool IsNic(const Device& device) {
   return device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost;
 }
 
-// Whether no block can send or receive less than what its NICs can, or each is one of `whole`, of
-// which it then has all that hangs on the same switches.
+// Whether no block can send or receive less than what its NICs can, or no block of `whole` has NICs
+// in two of them.
 bool IsNoCut(const FabricLevels::Level& rails, const FabricLevels::Level& whole,
              const Fabric& fabric, const RouterOptions& options) {
   std::vector<double> out(rails.egress.size());
@@ -123,10 +124,29 @@ void UniteUpTo(std::uint8_t tier, const Fabric& fabric, std::span<const LinkId> 
   }
 }
 
+bool HasCable(const Fabric& fabric, DeviceId id) {
+  return std::ranges::any_of(
+      fabric.out(id), [&](LinkId link) { return fabric.link(link).kind == LinkKind::kNetwork; });
+}
+
+// Whether NICs of the same place in their nodes, of one unit, hang on one rail.
+bool PlacesHaveRails(const FabricLevels::Level& rails, const FabricLevels::Level& units,
+                     const Fabric& fabric) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> rail_of;  // by unit and place
+  for (std::uint32_t d = 0; d < fabric.device_count(); ++d) {
+    const Device& device = fabric.device(DeviceId(d));
+    if (!IsNic(device)) continue;
+    const auto [known, added] =
+        rail_of.try_emplace({units.block_of[d], device.local}, rails.block_of[d]);
+    if (known->second != rails.block_of[d]) return false;
+  }
+  return true;
+}
+
 bool AreJoined(const Fabric& fabric, DisjointSets& by_cables) {
   std::optional<std::uint32_t> first;
   for (std::uint32_t d = 0; d < fabric.device_count(); ++d) {
-    if (!IsNic(fabric.device(DeviceId(d)))) continue;
+    if (!IsNic(fabric.device(DeviceId(d))) || !HasCable(fabric, DeviceId(d))) continue;
     const std::uint32_t root = by_cables.Find(d);
     if (first.value_or(root) != root) return false;
     first = root;
@@ -183,7 +203,9 @@ FabricLevels::FabricLevels(const Fabric& fabric, const RouterOptions& options)
     if (!tapered) continue;
     UniteUpTo(tier, fabric, cables, by_cables);
     Level rail = LevelOf(Roots(by_cables), fabric, options, cables);
-    if (!IsNoCut(rail, levels.back(), fabric, options)) rails.push_back(std::move(rail));
+    if (IsNoCut(rail, levels.back(), fabric, options)) continue;
+    alike = alike && PlacesHaveRails(rail, levels.back(), fabric);
+    rails.push_back(std::move(rail));
   }
   UniteUpTo(top_tier, fabric, cables, by_cables);
   // What comes from one rail to another inside a server leaves it by another NIC than its own.

@@ -21,7 +21,7 @@ struct FabricLevels {
   FabricLevels(const Fabric& fabric, const RouterOptions& options);
 
   // Whether pairs of endpoints that sit alike fare alike (alike.h); not where they meet on the way
-  // to host memory.
+  // to host memory, nor where NICs of one place hang on several rails that are cuts.
   bool alike;
   std::vector<Level> levels;  // nodes first
   // What hangs together below the spines, or the cores, by cables alone: where the NICs of a node

@@ -24,13 +24,11 @@ const char* MissedByClosedForm(const CollectiveChoice& choice, std::uint32_t ran
   }
   if ((algorithm == "double_binary_tree" || algorithm == "tree") && !alike) {
     return "up to 40 % of the time of a tree on a fabric that is not the same for all, where "
-           "slices "
-           "of several trees and children meet on the way";
+           "slices of several trees and children meet on the way";
   }
-  if (nodes > 1 && cuts.leaves_out_rails()) {
+  if (alike && nodes > 1 && cuts.leaves_out_rails()) {
     return "two thirds of the time where the leaves of a rail carry less than its NICs: it takes "
-           "the "
-           "leaves of all rails together, since servers join them";
+           "the leaves of all rails together, since servers join them";
   }
   if (choice.spec.bytes <= kAgrees) return nullptr;
   const bool exchange = algorithm == "pairwise" || algorithm == "direct";

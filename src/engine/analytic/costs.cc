@@ -127,9 +127,10 @@ Result<std::uint32_t> StepCosts::Group(RankId rank, std::uint32_t role) {
   if (!added) return known->second;
   GroupCosts group;
   group.ids = {known->first};
-  const auto kept = fabric_.of_layouts().groups.Find({layout_, known->first});
-  if (layout_ != 0 && kept) {
-    group.costs = *kept;
+  std::optional<std::vector<FabricCosts::Group*>> kept;
+  if (layout_ != 0) kept = fabric_.of_layouts().groups.Find({layout_, known->first});
+  if (kept) {
+    group.costs = *std::move(kept);
   } else {
     const std::vector<CommunicatorId> ids = Congruent(rank, role);
     const auto done = fabric_.alike() ? AddByPattern(ids, group) : AddBySize(ids, group);

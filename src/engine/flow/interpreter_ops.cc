@@ -21,8 +21,9 @@ void Interpreter::Share(Program& program) {
   const bool rotates = channel.pattern->complete && channel.schedule->rotates();
   if (program.op_count < (rotates ? kBlock : kMinSharedOps)) return;
   if (shared_ops_ + program.op_count > kMaxSharedOps) return;
+  constexpr std::uint32_t kRotated = UINT32_MAX;  // no other program has its numbers
   const auto program_class =
-      rotates ? std::optional(0U) : channel.schedule->program_class(channel.position);
+      rotates ? std::optional(kRotated) : channel.schedule->program_class(channel.position);
   if (!program_class) return;
   const auto [entry, is_new] =
       shared_.try_emplace({channel.schedule, *program_class, channel.channel});

@@ -87,7 +87,7 @@ class CalendarQueue {
   // empty().
   bool Turn(std::int64_t limit);
   // With zones, today's bucket is in no order until it is sorted. REQUIRES: nothing has been popped
-  // or pushed since Turn.
+  // since Turn, or pushed into today's.
   void Sort();
   // Today's bucket as it is, and having no more than its first events left.
   [[nodiscard]] std::span<PacketEvent> today() { return std::span(today_).first(end_); }

@@ -65,7 +65,8 @@ class Shard {
     const std::int64_t next = queue_.next_time();
     return next == INT64_MAX ? Time::Max() : Time::Picoseconds(next);
   }
-  // Handles events before `limit`, at most `count`; the number handled.
+  // Handles events before `limit`, about `count` at most: what a switch does in a window is not
+  // divided. The number handled.
   std::uint64_t Run(Time limit, std::uint64_t count);
   // For the application as it hears something: Run returns once it has heard all there is.
   void Stop() { stop_ = true; }
