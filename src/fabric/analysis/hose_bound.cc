@@ -267,7 +267,7 @@ LowerBound BoundOf(const Router& router, std::vector<Group> groups) {
     for (EndClass& like : group.classes) {
       if (!by_source.Add(like, group.classes, true) ||
           !by_destination.Add(like, group.classes, false)) {
-        return {};
+        return {Rate(), "not all NICs are joined"};
       }
     }
   }
