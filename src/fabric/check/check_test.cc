@@ -236,7 +236,7 @@ TEST(CheckFabric, CountsTheCablesForWhichNamesAreNotTrusted) {
   Fabric found = Exchanged(expected, "host-0", "host-4");
   found = Exchanged(found, "host-1", "host-5");
   const FabricCheck check = CheckFabric(found, {}, &expected);
-  EXPECT_THAT(check.expectation, HasSubstr("since of the 8 cables expected between servers and "
+  EXPECT_THAT(check.expectation, HasSubstr("since of 8 cables expected from servers to "
                                            "leaf switches only 4 join the same names here"));
   EXPECT_THAT(check.findings, IsEmpty());
   EXPECT_THAT(CheckFabric(expected, {}, &expected).expectation, HasSubstr("by their names"));

@@ -21,13 +21,13 @@ bool InNetwork(const Device& device) {
          device.kind == DeviceKind::kHost;
 }
 
-// " between servers and leaf switches"; nothing where tiers tell nothing, as those of a torus.
+// " from servers to leaf switches"; nothing where tiers tell nothing, as those of a torus.
 std::string BetweenText(std::uint8_t low, std::uint8_t high) {
   if (high == 0) return "";
   const auto call = [](std::uint8_t tier) {
     return tier == 0 ? std::string("servers") : TierName(tier) + " switches";
   };
-  return " between " + (low == high ? call(low) : call(low) + " and " + call(high));
+  return low == high ? " between " + call(low) : " from " + call(low) + " to " + call(high);
 }
 
 struct Agreement {
@@ -74,7 +74,7 @@ Namesakes::Namesakes(const Fabric& found, const Fabric& expected)
   trusted_ = !agreements.empty() && least == agreements.end();
   if (trusted_ || !any) return;
   const auto& [tiers, agreement] = *least;
-  reason_ = fmt::format("of the {} expected{} {} the same names here",
+  reason_ = fmt::format("of {} expected{} {} the same names here",
                         Plural(agreement.cables, "cable"), BetweenText(tiers.first, tiers.second),
                         agreement.same == 0   ? "none joins"
                         : agreement.same == 1 ? "only 1 joins"

@@ -117,8 +117,8 @@ std::string FourServers(const std::string& without) {
   return text;
 }
 
-// The findings of a file of cables without the lines that begin with `without`, beside the whole.
-std::vector<std::string> LinesWithout(const std::string& spec, const std::string& without) {
+// The check of a file of cables without the lines that begin with `without`, beside the whole.
+FabricCheck CheckWithout(const std::string& spec, const std::string& without) {
   const auto whole = ExportFabric(Build(spec).fabric, "csv");
   EXPECT_TRUE(whole) << spec;
   std::string text;
@@ -131,8 +131,12 @@ std::vector<std::string> LinesWithout(const std::string& spec, const std::string
   EXPECT_LT(text.size(), whole->size()) << spec;
   const ImportedFabric found = Import(text);
   const ImportedFabric expected = Import(*whole);
-  return Lines(CheckFabric(found.built.fabric, found.port_of_link, &expected.built.fabric,
-                           expected.port_of_link));
+  return CheckFabric(found.built.fabric, found.port_of_link, &expected.built.fabric,
+                     expected.port_of_link);
+}
+
+std::vector<std::string> LinesWithout(const std::string& spec, const std::string& without) {
+  return Lines(CheckWithout(spec, without));
 }
 
 TEST(Expected, EveryKindIsAsItself) {
@@ -184,6 +188,17 @@ TEST(Expected, OneServerThatIsMissingIsOneFindingWhereSwitchesHaveOneEach) {
                 ElementsAre(testing::StartsWith("expected host-1 is missing on ")))
         << spec;
   }
+}
+
+// All 12 switches are there: that one of them is no leaf in its file is no other shape.
+TEST(Expected, TheShapeOfATorusHasNoTiers) {
+  const FabricCheck check = CheckWithout("torus:sizes=[3,4]", "host-1,");
+  ASSERT_EQ(check.shape.size(), 3U);
+  EXPECT_EQ(check.shape[0].found, 11U);
+  EXPECT_EQ(check.shape[0].expected, 12U);
+  EXPECT_EQ(check.shape[2].what, "switches");
+  EXPECT_EQ(check.shape[2].found, 12U);
+  EXPECT_EQ(check.shape[2].expected, 12U);
 }
 
 TEST(Expected, AServerThatAFileLacksIsNamedAsTheFileDoes) {
