@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "report/empty_run.h"
@@ -49,6 +51,21 @@ std::string SwitchTable(const FabricCheck& check) {
   }
   const std::size_t more = check.switches.size() - shown;
   return table.Text("  ") + (more > 0 ? MoreText(more) : "");
+}
+
+// "fewer", "slower", "fewer or slower": what uplinks are, as many of them and as fast as they are.
+std::string UplinksText(const std::vector<ShortSwitch>& switches) {
+  const auto any = [&](auto&& is) { return std::ranges::any_of(switches, is); };
+  const auto as_many = [](const ShortSwitch& s) { return s.cables_up == s.cables_up_expected; };
+  std::string text;
+  const auto add = [&](bool holds, const char* word) {
+    if (holds) text += (text.empty() ? "" : " or ") + std::string(word);
+  };
+  add(any([](const ShortSwitch& s) { return s.cables_up < s.cables_up_expected; }), "fewer");
+  add(any([](const ShortSwitch& s) { return s.cables_up > s.cables_up_expected; }), "more");
+  add(any([&](const ShortSwitch& s) { return as_many(s) && s.uplink_rate_share < 1; }), "slower");
+  add(any([&](const ShortSwitch& s) { return as_many(s) && s.uplink_rate_share > 1; }), "faster");
+  return text.empty() ? "other" : text;
 }
 
 std::string RailText(const RailCheck& rail) {
@@ -136,14 +153,82 @@ std::string ShapeText(const FabricCheck& check) {
 
 using Findings = std::vector<const FabricFinding*>;
 
-// "leaf-3 misses 1 of 1 cables to spine-0; to spine-1, spine-2 and 12 more": of one device.
-std::string DeviceText(const Findings& findings) {
-  std::string text = Describe(*findings.front());
-  const std::size_t shown = std::min(findings.size(), kShownFindings);
-  for (std::size_t i = 1; i < shown; ++i) {
-    text += (i == 1 ? "; likewise " : ", ") + findings[i]->to;
+// What tells cables to one place apart: "spine-1", "spine-1 port 3", "spine-1 (2 cables)".
+std::string PlaceText(const Findings& cables) {
+  std::vector<std::uint32_t> ports;
+  for (const FabricFinding* cable : cables) {
+    ports.insert(ports.end(), cable->ports.begin(), cable->ports.end());
   }
-  if (findings.size() > shown) text += fmt::format(" and {} more", findings.size() - shown);
+  const std::string& to = cables.front()->to;
+  if (ports.empty()) {
+    return cables.size() == 1 ? to : fmt::format("{} ({} cables)", to, cables.size());
+  }
+  const std::size_t shown = std::min(ports.size(), kShownFindings);
+  std::string text = fmt::format("{} port{} {}", to, ports.size() == 1 ? "" : "s", ports.front());
+  for (std::size_t i = 1; i < shown; ++i) text += fmt::format("+{}", ports[i]);
+  return text + (ports.size() > shown ? "+…" : "");
+}
+
+// "; likewise spine-1, spine-2 (2 cables) and 12 more": the same as of the first, place by place.
+std::string LikewiseText(const Findings& alike) {
+  std::vector<Findings> places;
+  for (const FabricFinding* finding : std::span(alike).subspan(1)) {
+    const auto same = std::ranges::find_if(
+        places, [&](const Findings& place) { return place.front()->to == finding->to; });
+    if (same == places.end()) {
+      places.push_back({finding});
+    } else {
+      same->push_back(finding);
+    }
+  }
+  std::string text;
+  std::size_t left = alike.size() - 1;
+  for (const Findings& place :
+       std::span(places).first(std::min(places.size(), kShownFindings - 1))) {
+    text += (text.empty() ? "; likewise " : ", ") + PlaceText(place);
+    left -= place.size();
+  }
+  return text + (left > 0 ? fmt::format(" and {} more", left) : "");
+}
+
+// All but where a cable leads and by which port: what may be said of several at once.
+auto Saying(const FabricFinding& f) {
+  return std::tuple(f.found, f.expected, f.found_rate, f.expected_rate, f.instead);
+}
+
+// What sets apart the findings of a device that are not like those told.
+std::string_view DifferenceText(FabricFinding::Kind kind) {
+  using Kind = FabricFinding::Kind;
+  switch (kind) {
+    case Kind::kMissingCables:
+    case Kind::kExtraCables:
+      return "of other numbers of cables";
+    case Kind::kSlowCable:
+      return "of other rates";
+    default:
+      return "otherwise";
+  }
+}
+
+// "leaf-3 misses 1 of 2 cables to spine-0; likewise spine-1 and 12 more; 2 of other numbers of
+// cables": of one device, what most of its findings say.
+std::string DeviceText(const Findings& findings) {
+  std::vector<Findings> groups;
+  for (const FabricFinding* finding : findings) {
+    const auto same = std::ranges::find_if(
+        groups, [&](const Findings& group) { return Saying(*group.front()) == Saying(*finding); });
+    if (same == groups.end()) {
+      groups.push_back({finding});
+    } else {
+      same->push_back(finding);
+    }
+  }
+  std::ranges::stable_sort(groups, std::ranges::greater(), &Findings::size);
+  const Findings& most = groups.front();
+  std::string text = Describe(*most.front()) + LikewiseText(most);
+  if (const std::size_t others = findings.size() - most.size(); others > 0) {
+    text += fmt::format("; {} {}", others, DifferenceText(most.front()->kind));
+  }
   return text;
 }
 
@@ -244,9 +329,9 @@ std::string RenderCheckText(const BuiltFabric& built, const FabricCheck& check,
         fmt::format("{}found: {}\n{}", ShapeText(check), CountsText(check), FindingsText(check));
   }
   if (!check.switches.empty()) {
-    text += fmt::format("\n{} of {} other uplinks than expected:\n{}", check.switches.size(),
+    text += fmt::format("\n{} of {} {} uplinks than expected:\n{}", check.switches.size(),
                         Plural(check.switches_with_uplinks, "switch has", "switches have"),
-                        SwitchTable(check));
+                        UplinksText(check.switches), SwitchTable(check));
   }
   text += "\n" + RailText(check.rail);
   if (cost) text += "\n" + CostText(*cost);

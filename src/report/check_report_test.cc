@@ -48,6 +48,72 @@ TEST(CheckReport, OfAFewFindingsNamesThemAll) {
   EXPECT_THAT(text, HasSubstr("leaf-5 misses 1 of 1 cables to spine-5"));
 }
 
+// Findings of one device are said together where they are the same but for the place.
+TEST(CheckReport, SaysLikewiseOnlyOfWhatIsAlike) {
+  using Kind = FabricFinding::Kind;
+  FabricCheck check;
+  const auto add = [&](FabricFinding finding, std::size_t times) {
+    for (std::size_t i = 0; i < times; ++i) check.findings.push_back(finding);
+  };
+  add({.kind = Kind::kMissingCables, .from = "leaf-1", .to = "spine-0", .found = 3, .expected = 4},
+      1);
+  for (const char* spine : {"spine-1", "spine-2"}) {
+    add({.kind = Kind::kMissingCables, .from = "leaf-1", .to = spine, .found = 2, .expected = 4},
+        1);
+  }
+  const auto slow = [](const char* spine, int gigabits) {
+    return FabricFinding{.kind = Kind::kSlowCable,
+                         .from = "leaf-2",
+                         .to = spine,
+                         .found = 1,
+                         .expected = 1,
+                         .found_rate = Rate::GigabitsPerSecond(gigabits),
+                         .expected_rate = Rate::GigabitsPerSecond(400)};
+  };
+  add(slow("spine-0", 25), 3);
+  add(slow("spine-0", 100), 3);
+  add(slow("spine-1", 100), 1);
+  add(slow("spine-2", 100), 10);
+  for (std::uint32_t port = 1; port <= 4; ++port) {
+    FabricFinding finding = slow("spine-0", 100);
+    finding.from = "leaf-3";
+    finding.to = port == 4 ? "spine-1" : "spine-0";
+    finding.ports = {port};
+    add(finding, 1);
+  }
+  add({.kind = Kind::kMiscabled, .from = "leaf-4", .to = "spine-0", .instead = "spine-1"}, 1);
+  add({.kind = Kind::kMiscabled, .from = "leaf-4", .to = "spine-2", .instead = "spine-3"}, 1);
+  const std::string text = RenderCheckText(Build("fat-tree:k=4"), check, {});
+  EXPECT_THAT(text, HasSubstr("  leaf-1 misses 2 of 4 cables to spine-1; likewise spine-2; 1 of "
+                              "other numbers of cables\n"));
+  EXPECT_THAT(text, HasSubstr("  the cable of leaf-2 to spine-0 runs at 100 Gb/s, not 400 Gb/s; "
+                              "likewise spine-0 (2 cables), spine-1 and 10 more; 3 of other "
+                              "rates\n"));
+  EXPECT_THAT(text, HasSubstr("  the cable of leaf-3 port 1 to spine-0 runs at 100 Gb/s, not 400 "
+                              "Gb/s; likewise spine-0 ports 2+3, spine-1 port 4\n"));
+  EXPECT_THAT(text,
+              HasSubstr("  the cable of leaf-4 leads to spine-0, not spine-1; 1 otherwise\n"));
+}
+
+// One leaf has half of a rate and one a cable less, of 2:1 fabrics with 4 uplinks each.
+TEST(CheckReport, SaysWhetherUplinksAreFewerOrSlower) {
+  const BuiltFabric found = Build("fat-tree:k=4");
+  const auto head = [&](std::vector<ShortSwitch> switches) {
+    FabricCheck check;
+    check.switches = std::move(switches);
+    check.switches_with_uplinks = 8;
+    return RenderCheckText(found, check, {});
+  };
+  const ShortSwitch slower{
+      .name = "leaf-0", .cables_up = 4, .cables_up_expected = 4, .uplink_rate_share = 0.5};
+  const ShortSwitch fewer{
+      .name = "leaf-1", .cables_up = 3, .cables_up_expected = 4, .uplink_rate_share = 0.75};
+  EXPECT_THAT(head({slower}), HasSubstr("\n1 of 8 switches have slower uplinks than expected:\n"));
+  EXPECT_THAT(head({fewer}), HasSubstr("\n1 of 8 switches have fewer uplinks than expected:\n"));
+  EXPECT_THAT(head({fewer, slower}),
+              HasSubstr("\n2 of 8 switches have fewer or slower uplinks than expected:\n"));
+}
+
 TEST(CheckReport, SaysWhyTheCostCannotBeTold) {
   const BuiltFabric found = Build("fat-tree:k=4");
   const FabricCheck check = CheckFabric(found.fabric, {}, nullptr);
