@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -32,22 +33,42 @@ std::uint64_t PortsFor(std::uint64_t cables, Rate rate, Rate port) {
   return cables * static_cast<std::uint64_t>(each);
 }
 
-// Whether a ToR, or an aggregation switch, has ports for its cables.
-Result<void> CheckRadix(const FabricParameters& parameters, std::uint64_t tor,
-                        std::uint64_t aggregation) {
+// Ports that switches take, as fast as uplinks, in pods joined by cores.
+struct Ports {
+  std::uint64_t tor = 0;
+  std::uint64_t below = 0;  // of an aggregation switch
+  std::uint64_t up = 0;     // of it to its core; 0: one pod
+  std::uint64_t pods = 1;   // the core has `up` cables to each
+
+  [[nodiscard]] std::uint64_t aggregation() const { return below + up; }
+  [[nodiscard]] std::uint64_t core() const { return pods * up; }
+};
+
+// Whether every switch has ports for its cables.
+Result<void> CheckRadix(const FabricParameters& parameters, const Ports& ports) {
+  struct Need {
+    std::uint64_t ports;
+    const char* what;
+    const char* key;
+    std::string remedy;
+  };
   const std::uint32_t radix = parameters.Count("radix", kRadix);
-  const std::uint64_t needed = std::max(tor, aggregation);
-  if (needed <= radix) return {};
+  // As many cables of an aggregation switch as a core has ports for, where that is all it takes.
+  const std::uint64_t fewer = std::max(ports.tor, ports.below + 1) <= radix
+                                  ? std::min(radix / ports.pods, radix - ports.below)
+                                  : 0;
+  const std::array needs = {
+      Need{ports.tor, "a ToR", "hosts", "fewer hosts of a segment, or a faster uplink"},
+      Need{ports.aggregation(), "an aggregation switch", "segments", "fewer segments"},
+      Need{ports.core(), "a core switch", "nodes",
+           fewer > 0 ? fmt::format("core_uplinks={}, or fewer nodes", fewer) : "fewer nodes"}};
+  const Need& most = *std::ranges::max_element(needs, {}, &Need::ports);
+  if (most.ports <= radix) return {};
   return parameters.Fail(
-      parameters.Has("radix") ? "radix"
-      : tor >= aggregation    ? "hosts"
-                              : "segments",
-      "TL1403",
-      fmt::format("{} takes {} ports as fast as uplinks, and has {}",
-                  tor >= aggregation ? "a ToR" : "an aggregation switch", needed, radix),
-      fmt::format(
-          "radix={}, or {}", needed,
-          tor >= aggregation ? "fewer hosts of a segment, or a faster uplink" : "fewer segments"));
+      parameters.Has("radix") ? "radix" : most.key, "TL1403",
+      fmt::format("{} takes {} ports as fast as uplinks, and has {}", most.what, most.ports, radix),
+      (most.ports <= std::uint64_t{kMaxRadix} ? fmt::format("radix={}, or ", most.ports) : "") +
+          most.remedy);
 }
 
 // All, or where they are more than the ToRs below an aggregation switch, as many as divide.
@@ -79,9 +100,11 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   const Rate link = parameters.link(ports);
   const Rate uplink = parameters.Has("uplink") ? parameters.uplink() : kUplink;
 
-  const std::uint64_t tor = PortsFor(hosts, link, uplink) + aggregation;
-  const std::uint64_t above = std::uint64_t{segments} * shared + (pods > 1 ? core_uplinks : 0);
-  if (auto enough = CheckRadix(parameters, tor, above); !enough) {
+  const Ports taken{.tor = PortsFor(hosts, link, uplink) + aggregation,
+                    .below = std::uint64_t{segments} * shared,
+                    .up = pods > 1 ? core_uplinks : 0,
+                    .pods = pods};
+  if (auto enough = CheckRadix(parameters, taken); !enough) {
     return std::unexpected(std::move(enough.error()));
   }
 

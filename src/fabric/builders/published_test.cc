@@ -195,6 +195,24 @@ TEST(Hpn, AggregationOfOneRailReachesThePublishedGpus) {
               HasSubstr("an aggregation switch takes 136"));
 }
 
+// 2,000 nodes in segments of 16 are 125, in pods of two 63; a core has eight cables to each.
+TEST(Hpn, CoresHaveThePortsThatTheirPodsTake) {
+  const std::string spec = "hpn:node=dgx-h100,hosts=16,segments=2";
+  const std::string error = ErrorOf(spec + ",radix=68,nodes=2000");
+  EXPECT_THAT(error, HasSubstr("a core switch takes 504 ports as fast as uplinks, and has 68"));
+  EXPECT_THAT(error, HasSubstr("radix=504, or core_uplinks=1"));
+  EXPECT_EQ(MostPorts(Build(spec + ",radix=504,nodes=2000").fabric), 504U);
+  // One uplink each: 63 at a core, and of a ToR 8 for 16 hosts and 60 up.
+  EXPECT_EQ(MostPorts(Build(spec + ",radix=68,nodes=2000,core_uplinks=1").fabric), 16U + 60);
+  // 68 ports of cores are for eight pods of 32 nodes.
+  EXPECT_THAT(error, HasSubstr("nodes=256"));
+  EXPECT_TRUE(TryBuild(spec + ",radix=68,nodes=256"));
+  EXPECT_FALSE(TryBuild(spec + ",radix=68,nodes=257"));
+  // The published cluster beyond a pod: cores of 128 ports join 16 pods of 15,360 GPUs.
+  EXPECT_TRUE(TryBuild("hpn:node=dgx-h100,nodes=30720"));
+  EXPECT_THAT(ErrorOf("hpn:node=dgx-h100,nodes=30721"), HasSubstr("a core switch takes 136"));
+}
+
 TEST(MetaRoce, KindHasThePublishedRacksPodsAndTaper) {
   const BuiltFabric built = Build("meta-roce:node=dgx-h100");
   const Counts counts = CountsOf(built.fabric);
