@@ -91,6 +91,23 @@ TEST(Advice, TriesScaleUnitsThatAreFull) {
   EXPECT_LT(rails->trial->cost.price(), price);
 }
 
+// 13 nodes on two rails: leaves of 12 nodes and 12 uplinks, two of them a rail, and two spines of
+// 24 ports for all 48 uplinks. Of seven nodes a leaf has seven uplinks, one for each of seven
+// spines.
+TEST(Advice, TriesScaleUnitsThatArePartlyFilled) {
+  AdviceRequest request = Request(104);
+  request.node = "hgx-pcie";
+  request.radix = 24;
+  const auto advice = AdviseFabric(request);
+  ASSERT_TRUE(advice.has_value());
+  const Candidate* rails = Find(*advice, "rail-optimized");
+  ASSERT_TRUE(rails != nullptr && rails->trial);
+  std::uint32_t switches = 0;
+  for (const TierSummary& tier : rails->trial->analysis.counts.tiers) switches += tier.switches;
+  EXPECT_EQ(switches, 4U + 2);
+  EXPECT_EQ(std::ranges::count(advice->candidates, "rail-optimized", &Candidate::kind), 1);
+}
+
 // Sizes that the closed forms leave out are no loss: none of them, simulated in full, is faster
 // than the one chosen by more than a step, or as fast and cheaper.
 TEST(Advice, TheSizeOfScaleUnitsIsTheBestOfAllSimulated) {

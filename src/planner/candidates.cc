@@ -22,12 +22,14 @@ class Specs {
 
   // As few scale units as leaves of half their ports up allow, all full, or two or four times as
   // many smaller ones: where units stay half empty, their uplinks are paid for in vain, and smaller
-  // switches may be cheaper.
+  // switches may be cheaper. And units of half the ports, the last of them partly filled: their
+  // uplinks divide among fewer spines than those of a number such as 7.
   [[nodiscard]] std::vector<std::string> Rails() const {
     const std::uint32_t most = std::max(1U, radix_ / 2);
     const std::uint32_t units = (nodes_ + most - 1) / most;
     const std::uint32_t full = (nodes_ + units - 1) / units;
     std::vector<std::string> specs;
+    if (full != most) specs.push_back(Switched("rail-optimized"));
     for (std::uint32_t size = full; size > 0 && size >= full / 4; size /= 2) {
       specs.push_back(Switched("rail-optimized", fmt::format(",unit={}", size)));
     }
