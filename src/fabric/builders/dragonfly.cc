@@ -68,17 +68,6 @@ void Cable(const Shape& shape, const SwitchGraph::AddCable& cable) {
 constexpr std::array kBalancedKeys = {"p", "a", "h", "g"};
 constexpr std::array kChassisKeys = {"groups", "chassis", "routers", "ends", "across"};
 
-// The least h that reaches the groups that are asked for: of a routers each, or of 2h.
-std::string HintOfPorts(const FabricParameters& parameters) {
-  if (!parameters.Has("g")) return "write h=4, say: p=4, a=8 and g=33 follow, each if absent";
-  const std::uint32_t others = parameters.Count("g", 1) - 1;
-  std::uint32_t least = 1;
-  const auto routers = [&](std::uint32_t h) { return parameters.Count("a", 2 * h); };
-  while (std::uint64_t{routers(least)} * least < others) ++least;
-  return fmt::format("write h={} at least, as {} groups of {} routers need", least, others + 1,
-                     routers(least));
-}
-
 // Where keys are absent, the balance of Kim et al.: a = 2p = 2h, and as many groups as a group has
 // global ports, and one.
 Result<Shape> ReadBalanced(const FabricParameters& parameters, Shape shape) {
@@ -89,7 +78,7 @@ Result<Shape> ReadBalanced(const FabricParameters& parameters, Shape shape) {
   }
   if (!parameters.Has("h")) {
     return parameters.Fail("g", "TL1405", "a dragonfly of p, a, h and g needs h",
-                           HintOfPorts(parameters));
+                           "write h: p=h, a=2h and g=ah+1 follow, each if absent");
   }
   shape.ports = parameters.Count("h", 1);
   shape.ends = parameters.Count("p", shape.ports);
@@ -107,7 +96,8 @@ Result<Shape> ReadShape(const FabricParameters& parameters) {
   if (std::ranges::any_of(kBalancedKeys, has)) return ReadBalanced(parameters, shape);
   if (std::ranges::none_of(kChassisKeys, has)) {
     return parameters.Fail("nodes", "TL1405", "a dragonfly needs h, or groups and routers",
-                           "write h=4, or p=4,a=8,h=4,g=33");
+                           parameters.nodes() == 0 ? "write h=4, or p=4,a=8,h=4,g=33"
+                                                   : "write h, or groups and routers");
   }
   shape.groups = parameters.Count("groups", 1);
   shape.chassis = parameters.Count("chassis", 1);

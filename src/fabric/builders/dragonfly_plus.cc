@@ -59,8 +59,9 @@ double UniformRate(const Shape& shape) {
 
 Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   if (!parameters.Has("h")) {
-    return parameters.Fail("nodes", "TL1405", "a Dragonfly+ needs h",
-                           "write h=4, say: p=4, leaves=4, spines=4, g=17 follow, each if absent");
+    return parameters.Fail(
+        "nodes", "TL1405", "a Dragonfly+ needs h",
+        "write h: p=h, leaves=h, spines=h and g=spines h + 1 follow, each if absent");
   }
   Shape shape{.ports = parameters.Count("h", 1),
               .uplink = parameters.uplink(),

@@ -85,11 +85,43 @@ TEST(Dragonfly, OfDeepSeeksTableHasItsCounts) {
   EXPECT_EQ(counts.switch_cables, 384'272U);
 }
 
-// Groups of a routers have a h global cables, one to each other group at least.
-TEST(Dragonfly, NamesTheLeastPortsThatReachTheGroupsAskedFor) {
-  EXPECT_THAT(ErrorOf("dragonfly:a=8,g=4"), ::testing::HasSubstr("h=1 at least"));
-  EXPECT_THAT(ErrorOf("dragonfly:a=8,g=18"), ::testing::HasSubstr("h=3 at least"));
-  EXPECT_THAT(ErrorOf("dragonfly:g=10"), ::testing::HasSubstr("h=3 at least"));  // 2h h: 8, then 18
+// The h of the first remedy; 0: none.
+int HintOfH(const std::string& spec) {
+  const std::string error = ErrorOf(spec);
+  const std::size_t at = error.find("would work: ");
+  if (at == std::string::npos) return 0;
+  const std::size_t number = error.find("h=", at);
+  return number == std::string::npos ? 0 : std::stoi(error.substr(number + 2));
+}
+
+// Groups of a routers, or 2h, have a h global cables, one to each other group at least. Five of 2h
+// routers of h NICs hold 100 from 10 h^2, so h=4; 400 nodes of 8 from 6 x 2 h^2 >= 3200, so h=17.
+TEST(Dragonfly, NamesTheLeastPortsThatReachTheGroupsAskedForAndHoldTheNodes) {
+  for (const auto& [spec, least] :
+       {std::pair("dragonfly:a=8,g=4", 1), std::pair("dragonfly:a=8,g=18", 3),
+        std::pair("dragonfly:g=10", 3), std::pair("dragonfly:nodes=100,g=5", 4),
+        std::pair("dragonfly:node=dgx-h100,nodes=400,g=6", 17),
+        std::pair("dragonfly-plus:nodes=100,g=5", 5)}) {
+    EXPECT_EQ(HintOfH(spec), least) << spec;
+    EXPECT_TRUE(TryBuild(spec + (",h=" + std::to_string(least)))) << spec;
+    if (least > 1) EXPECT_FALSE(TryBuild(spec + (",h=" + std::to_string(least - 1)))) << spec;
+  }
+}
+
+// 65,536 groups of one router each would be as many switches, and need h=65535.
+TEST(Dragonfly, HintsAtNothingThatIsTooLarge) {
+  EXPECT_EQ(HintOfH("dragonfly:g=65536"), 1);
+  EXPECT_THAT(ErrorOf("dragonfly:g=65536"), HasSubstr("h=1 without g"));
+  EXPECT_THAT(ErrorOf("dragonfly:g=65536,h=1"), ::testing::Not(HasSubstr("h=182")));
+  EXPECT_THAT(ErrorOf("dragonfly:g=65536,h=1"), HasSubstr("would work: g=3"));
+}
+
+// a=2h follows h: 18 global cables of h=3 reach nine other groups.
+TEST(Dragonfly, RemediesKnowThatRoutersFollowPorts) {
+  EXPECT_THAT(ErrorOf("dragonfly:g=10,h=1"), HasSubstr("would work: h=3, g=3"));
+  EXPECT_THAT(ErrorOf("dragonfly:g=10,h=1"), ::testing::Not(HasSubstr("h=5")));
+  EXPECT_TRUE(TryBuild("dragonfly:g=10,h=3"));
+  EXPECT_TRUE(TryBuild("dragonfly:g=3,h=1"));
 }
 
 TEST(Dragonfly, BisectionIsThatOfTheGlobalCablesOfHalfTheGroups) {
@@ -125,8 +157,8 @@ TEST(Dragonfly, BisectionByFormulaAgreesWithThatBySearch) {
 }
 
 TEST(Dragonfly, RefusesWhatItCannotJoinAndSaysWhatWorks) {
-  EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4,h=2,g=10"), HasSubstr("at most g=9"));
-  EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4,h=2,g=10"), HasSubstr("h=3 or a=5"));
+  EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4,h=2,g=10"), HasSubstr("g=9"));
+  EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4,h=2,g=10"), HasSubstr("would work: h=3, a=5, g=9"));
   EXPECT_TRUE(TryBuild("dragonfly:p=1,a=4,h=3,g=10"));
   EXPECT_TRUE(TryBuild("dragonfly:p=1,a=5,h=2,g=10"));
   EXPECT_THAT(ErrorOf("dragonfly:p=1,a=4,groups=3"), HasSubstr("both say the shape"));
@@ -164,7 +196,7 @@ TEST(DragonflyPlus, SpreadsGlobalCablesEvenlyOverFewerGroups) {
     EXPECT_EQ(count, 4);
   }
   EXPECT_THAT(ErrorOf("dragonfly-plus:h=3,spines=4,g=14"),
-              HasSubstr("at most g=13; 14 groups need h=4 or spines=5"));
+              HasSubstr("would work: h=4, spines=5, g=13"));
   EXPECT_THAT(ErrorOf("dragonfly-plus:p=2"), HasSubstr("needs h"));
 }
 

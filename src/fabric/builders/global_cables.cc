@@ -74,17 +74,16 @@ Result<std::uint32_t> ReadGroups(const FabricParameters& parameters, const Globa
   if (static_cast<double>(most) > kMaxSwitches && !parameters.Has(key)) {
     return parameters.Fail(
         ports_key, "TL1404", fmt::format("{} groups are too many", most),
-        fmt::format("give {}, at most {}, or fewer routers or global cables", key, kMaxSwitches));
+        fmt::format("write fewer as {}, or fewer routers or global cables", key));
   }
   const std::uint32_t groups = parameters.Count(key, static_cast<std::uint32_t>(most));
   if (groups <= most) return groups;
-  const auto at_least = [&](std::uint32_t divisor) { return (groups - 1 + divisor - 1) / divisor; };
   return parameters.Fail(
       key, "TL1405",
       fmt::format("{} routers of {} global cables reach {} other groups, not {}", wiring.routers,
                   wiring.ports, most - 1, groups - 1),
-      fmt::format("at most {}={}; {} groups need {}={} or {}={}", key, most, groups, ports_key,
-                  at_least(wiring.routers), routers_key, at_least(wiring.ports)));
+      fmt::format("fewer groups ({}), or more routers ({}) or global cables ({})", key, routers_key,
+                  ports_key));
 }
 
 }  // namespace trunkline

@@ -37,7 +37,7 @@ void JoinGroups(const GlobalWiring& wiring,
                 const std::function<void(GroupRouter from, GroupRouter to)>& join);
 
 // Reads the number of groups from `key`, as many as can be joined where it is absent. TL1405 when
-// they cannot, with the numbers of `routers_key` and `ports_key` that would do; TL1404.
+// they cannot, which names `routers_key` and `ports_key` (FindRemedies their numbers); TL1404.
 [[nodiscard]] Result<std::uint32_t> ReadGroups(const FabricParameters& parameters,
                                                const GlobalWiring& wiring, const char* key,
                                                const char* routers_key, const char* ports_key);

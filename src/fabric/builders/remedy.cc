@@ -43,6 +43,7 @@ class Search {
         TryRatios(key, *ratios);
       }
     }
+    if (found_.empty()) TrySize();
     return fmt::format("{}", fmt::join(found_, ", "));
   }
 
@@ -75,6 +76,33 @@ class Search {
     }
     const auto usual = std::ranges::find_if(kUsualNodes, fits);
     if (usual != kUsualNodes.end()) found_.push_back(fmt::format("nodes={}", *usual));
+  }
+
+  // Where no number that is given helps: the least of the first key, which says the size of its
+  // kind, if that is absent; or that least without one of the numbers that are given.
+  void TrySize() {
+    if (builder_.kind.keys.empty() || (spec_.nodes == 0 && spec_.values.empty())) return;
+    const FabricKey& key = builder_.kind.keys.front();
+    if (key.type != FabricKey::Type::kCount || spec_.values.contains(key.name)) return;
+    if (const auto least = Least(key, spec_)) {
+      found_.push_back(fmt::format("{}={}", key.name, *least));
+      return;
+    }
+    for (const auto& [name, value] : spec_.values) {
+      FabricSpec without = spec_;
+      without.values.erase(name);
+      const auto least = Least(key, without);
+      if (least) found_.push_back(fmt::format("{}={} without {}", key.name, *least, name));
+    }
+  }
+
+  std::optional<std::int64_t> Least(const FabricKey& key, FabricSpec spec) {
+    const auto fits = [&](std::int64_t count) {
+      spec.values[key.name].value = count;
+      return Try(spec);
+    };
+    const auto least = static_cast<std::int64_t>(key.min);
+    return NearestOn(least - 1, 1, static_cast<std::int64_t>(key.max), fits);
   }
 
   void TryCount(const FabricKey& key, std::int64_t given) {
