@@ -77,16 +77,28 @@ class SpecSource {
   std::uint64_t next_ = 0;
 };
 
-// "a=1, b=[2,3]" as keys and values.
-std::vector<std::pair<std::string, std::string>> Remedies(const std::string& hint) {
-  std::vector<std::pair<std::string, std::string>> remedies;
+struct Remedy {
+  std::string key;
+  std::string value;
+  std::string without;  // another key
+};
+
+// "a=1, b=[2,3], c=4 without d".
+std::vector<Remedy> Remedies(const std::string& hint) {
+  constexpr std::string_view kWithout = " without ";
+  std::vector<Remedy> remedies;
   std::size_t at = hint.find(kWorks);
   if (at == std::string::npos) return remedies;
   at += std::string(kWorks).size();
   while (at < hint.size()) {
     const std::size_t end = std::min(hint.find(", ", at), hint.size());
     const std::string one = hint.substr(at, end - at);
-    remedies.emplace_back(one.substr(0, one.find('=')), one.substr(one.find('=') + 1));
+    const std::size_t without = std::min(one.find(kWithout), one.size());
+    const std::size_t value = one.find('=') + 1;
+    remedies.push_back(
+        {.key = one.substr(0, value - 1),
+         .value = one.substr(value, without - value),
+         .without = without == one.size() ? "" : one.substr(without + kWithout.size())});
     at = end + 2;
   }
   return remedies;
@@ -149,9 +161,10 @@ TEST(EveryKind, BuildsOrSaysWhichNumbersWork) {
       EXPECT_FALSE(problem.hint.empty()) << text;
       const auto remedies = Remedies(problem.hint);
       if (!remedies.empty()) ++helped;
-      for (const auto& [key, value] : remedies) {
+      for (const Remedy& remedy : remedies) {
         Keys changed = keys;
-        changed[key] = value;
+        changed[remedy.key] = remedy.value;
+        changed.erase(remedy.without);
         EXPECT_TRUE(TryBuild(TextOf(kind.name, changed))) << text << ": " << problem.hint;
       }
     }
