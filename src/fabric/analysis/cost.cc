@@ -211,14 +211,14 @@ class Bill {
     return scale * (cable.price + cable.per_m * metres);
   }
 
-  // Among those of the least rate on the list that carries `rate`: a port takes no faster one.
+  // Among those of the least rate that the list has with that breakout and that carries `rate`: a
+  // port takes no faster one.
   [[nodiscard]] const CablePrice* ChooseCable(Rate rate, double metres,
                                               std::uint32_t breakout) const {
     std::optional<Rate> class_rate;
     for (const CablePrice& cable : prices_.cables) {
-      if (cable.rate && *cable.rate >= rate && (!class_rate || *cable.rate < *class_rate)) {
-        class_rate = cable.rate;
-      }
+      const bool carries = cable.rate && *cable.rate >= rate && cable.breakout == breakout;
+      if (carries && (!class_rate || *cable.rate < *class_rate)) class_rate = cable.rate;
     }
     const CablePrice* best = nullptr;
     for (const CablePrice& cable : prices_.cables) {

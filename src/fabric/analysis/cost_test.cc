@@ -55,6 +55,21 @@ PriceList RoundPrices() {
                       .source = ""}}};
 }
 
+// What is sold for a part of a port is none of the cables that a whole one takes.
+TEST(FabricCost, TakesTheNextRateWhereAnOwnIsSoldForPartsOfAPortAlone) {
+  PriceList prices = RoundPrices();
+  prices.cables.push_back({.name = "split",
+                           .rate = Rate::GigabitsPerSecond(100),
+                           .breakout = 2,
+                           .reach_m = 100,
+                           .price = 3,
+                           .source = ""});
+  // No port can be split: one host of 100 Gb/s takes the copper of 400 Gb/s.
+  prices.switches[0].breakout = 1;
+  const FabricCost cost = CostOf("single-switch:nodes=1,link=100 Gb/s", prices);
+  EXPECT_EQ(cost.cables_price, 1);
+}
+
 TEST(FabricCost, IsTheSumOfSwitchesAndCables) {
   // Two leaves of four hosts, all in one rack, and four spines with two cables each.
   const FabricCost cost = CostOf("fat-tree:children=[4,2],parents=[1,4]", RoundPrices());
