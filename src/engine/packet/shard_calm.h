@@ -60,12 +60,15 @@ std::uint64_t Shard<Queue, kFused>::RunCalm()
 {
   const std::uint32_t zone = queue_.zone();
   if (!calm_ || zone == Queue::kEverywhere || queue_.empty()) return 0;
-  Switch& at = switches_[zone];
   const std::span<PacketEvent> events = queue_.today();
   // Places are counted in 16 bits.
-  if (at.exact || events.size() > UINT16_MAX) return 0;
+  if (events.size() > UINT16_MAX) return 0;
   const std::optional<std::size_t> others = CountByOutput(zone, events);
-  if (!others || !HasRoomFor(at, events.subspan(*others))) {
+  // Where ends are another shard's than their switch, nothing comes to it here, and it is not
+  // looked at.
+  if (others == events.size()) return 0;
+  Switch& at = switches_[zone];
+  if (!others || at.exact || !HasRoomFor(at, events.subspan(*others))) {
     ForEachUsed([](std::uint32_t, CalmWindow::Output& output) { output = {}; });
     return 0;
   }
