@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -51,9 +53,12 @@ class Reader {
   }
 
  private:
+  // The link types of containerlab's topology file that join a node to no other of the lab, by
+  // containerlab's own words (containerlab.dev/manual/topo-def-file, links).
   static bool IsOutside(std::string_view node) {
-    return node == "host" || node == "mgmt-net" || node == "macvlan" || node == "vxlan" ||
-           node == "vxlan-stitch" || node == "dummy";
+    static constexpr std::array<std::string_view, 6> kTypes = {"host",  "mgmt-net",     "macvlan",
+                                                               "vxlan", "vxlan-stitch", "dummy"};
+    return std::ranges::find(kTypes, node) != kTypes.end();
   }
   // What runs Linux is a server; all else is a network's.
   static bool IsServer(std::string_view kind) { return kind == "linux" || kind == "host"; }
