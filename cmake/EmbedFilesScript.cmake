@@ -6,8 +6,8 @@ foreach(file IN LISTS FILES)
   file(RELATIVE_PATH name ${ROOT} ${file})
   file(READ ${file} content HEX)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${content}")
-  string(APPEND arrays "static const char kFile${index}[] = {${bytes}0};\n")
-  string(APPEND entries "    {\"${name}\", kFile${index}, sizeof(kFile${index}) - 1},\n")
+  string(APPEND arrays "static const char kFile${index}Of_${STEM}[] = {${bytes}0};\n")
+  string(APPEND entries "    {\"${name}\", kFile${index}Of_${STEM}, sizeof(kFile${index}Of_${STEM}) - 1},\n")
   math(EXPR index "${index} + 1")
 endforeach()
 if(index EQUAL 0)
@@ -18,8 +18,8 @@ file(WRITE ${OUTPUT} "#include \"base/embedded_files.h\"
 namespace trunkline {
 // Referenced by the layer that reads the files, so that the linker keeps this unit.
 extern const EmbeddedTable k_${STEM};
-${arrays}static const EmbeddedFile kFiles[] = {
+${arrays}static const EmbeddedFile kFilesOf_${STEM}[] = {
 ${entries}};
-constinit const EmbeddedTable k_${STEM}{kFiles};
+constinit const EmbeddedTable k_${STEM}{kFilesOf_${STEM}};
 }  // namespace trunkline
 ")

@@ -187,11 +187,10 @@ int Execute(const CatalogCommand& command) {
     return kExitDone;
   }
   const std::string match = ClosestMatch(command.kind, kinds);
-  PrintDiagnostics(Error("TL1005", fmt::format("the catalogue has no '{}'", command.kind),
-                         match.empty() ? fmt::format("choose one of: {}", fmt::join(kinds, ", "))
-                                       : fmt::format("did you mean '{}'?", match))
-                       .error());
-  return kExitUsage;
+  return Refuse(Error("TL1005", fmt::format("the catalogue has no '{}'", command.kind),
+                      match.empty() ? fmt::format("choose one of: {}", fmt::join(kinds, ", "))
+                                    : fmt::format("did you mean '{}'?", match))
+                    .error());
 }
 
 }  // namespace trunkline

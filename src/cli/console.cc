@@ -76,6 +76,11 @@ void PrintDiagnostics(const Diagnostics& diagnostics) {
   }
 }
 
+int Refuse(const Diagnostics& diagnostics) {
+  PrintDiagnostics(diagnostics);
+  return kExitUsage;
+}
+
 void PrintNote(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fputc('\n', stderr);

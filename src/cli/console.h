@@ -13,6 +13,8 @@ namespace trunkline {
 void PrintResult(std::string_view text);
 // One screen of diagnostics on stderr, coloured on a terminal unless NO_COLOR is set.
 void PrintDiagnostics(const Diagnostics& diagnostics);
+// The same, and the exit status of input that is refused.
+[[nodiscard]] int Refuse(const Diagnostics& diagnostics);
 void PrintNote(std::string_view text);
 [[nodiscard]] bool ColorOnStdout();
 

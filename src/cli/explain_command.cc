@@ -171,11 +171,10 @@ int Execute(const ExplainCommand& command) {
   std::vector<std::string> names;
   for (const Entry& entry : entries) names.push_back(Lower(entry.name));
   const std::string match = ClosestMatch(Lower(command.term), names);
-  PrintDiagnostics(Error("TL1005", fmt::format("nothing is known about '{}'", command.term),
-                         match.empty() ? "`trunkline explain` lists what can be explained"
-                                       : fmt::format("did you mean '{}'?", match))
-                       .error());
-  return kExitUsage;
+  return Refuse(Error("TL1005", fmt::format("nothing is known about '{}'", command.term),
+                      match.empty() ? "`trunkline explain` lists what can be explained"
+                                    : fmt::format("did you mean '{}'?", match))
+                    .error());
 }
 
 }  // namespace trunkline

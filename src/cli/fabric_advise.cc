@@ -92,17 +92,11 @@ Result<AdviceRequest> ReadRequest(const FabricCommand& command) {
 
 int FabricAdvise(const FabricCommand& command, std::span<const std::string>) {
   auto request = ReadRequest(command);
-  if (!request) {
-    PrintDiagnostics(request.error());
-    return kExitUsage;
-  }
+  if (!request) return Refuse(request.error());
   std::optional<Scenario> step;
   if (command.options.contains("--scenario")) {
     auto scenario = ReadScenario(command.options.at("--scenario"), command.assignments);
-    if (!scenario) {
-      PrintDiagnostics(scenario.error());
-      return kExitUsage;
-    }
+    if (!scenario) return Refuse(scenario.error());
     step = *std::move(scenario);
     request->trial.step = &*step;
   }
@@ -110,10 +104,7 @@ int FabricAdvise(const FabricCommand& command, std::span<const std::string>) {
   request->trial.progress = &progress;
   request->trial.stop = &StopOnSignals();
   const auto advice = AdviseFabric(*request);
-  if (!advice) {
-    PrintDiagnostics(advice.error());
-    return kExitUsage;
-  }
+  if (!advice) return Refuse(advice.error());
   if (advice->stopped) {
     PrintNote(kInterruptedNote);
     return kExitInterrupted;

@@ -17,11 +17,6 @@ namespace {
 // Beyond, an AllToAll without symmetry is more flows than a check should take the time for.
 constexpr std::size_t kMostTimedRanks = 1024;
 
-int Refuse(const Diagnostics& diagnostics) {
-  PrintDiagnostics(diagnostics);
-  return kExitUsage;
-}
-
 // What the findings cost, or why that cannot be told.
 std::expected<CheckCost, std::string> TimeBoth(const FabricSubject& subject,
                                                const FabricCheck& check,

@@ -114,8 +114,7 @@ std::string VerbsWith(const std::string& flag) {
 }
 
 int Refuse(const char* code, const std::string& message, const std::string& hint) {
-  PrintDiagnostics(Error(code, message, hint).error());
-  return kExitUsage;
+  return Refuse(Error(code, message, hint).error());
 }
 
 std::vector<std::string> VerbNames() {

@@ -6,10 +6,7 @@ namespace trunkline {
 
 int FabricCompare(const FabricCommand& command, std::span<const std::string> words) {
   auto prices = FindPriceList(OptionOr(command, "--prices", kDefaultPrices));
-  if (!prices) {
-    PrintDiagnostics(prices.error());
-    return kExitUsage;
-  }
+  if (!prices) return Refuse(prices.error());
   ConsoleProgress progress(command.quiet);
   TrialOptions options;
   options.prices = *std::move(prices);
@@ -18,10 +15,7 @@ int FabricCompare(const FabricCommand& command, std::span<const std::string> wor
   std::vector<FabricTrial> trials;
   for (const std::string& spec : words) {
     const auto subject = LoadFabric(spec, command.assignments);
-    if (!subject) {
-      PrintDiagnostics(subject.error());
-      return kExitUsage;
-    }
+    if (!subject) return Refuse(subject.error());
     trials.push_back(TryFabric(spec, subject->built, subject->routing, options));
     if (trials.back().stopped) {
       PrintNote(kInterruptedNote);

@@ -81,16 +81,10 @@ Result<std::string> GrowthOf(const FabricCommand& command, const std::string& te
 
 int FabricBill(const FabricCommand& command, std::span<const std::string> words) {
   const auto prices = FindPriceList(OptionOr(command, "--prices", kDefaultPrices));
-  if (!prices) {
-    PrintDiagnostics(prices.error());
-    return kExitUsage;
-  }
+  if (!prices) return Refuse(prices.error());
   const auto text = command.options.contains("--grow") ? GrowthOf(command, words[0], *prices)
                                                        : Bill(command, words[0], *prices);
-  if (!text) {
-    PrintDiagnostics(text.error());
-    return kExitUsage;
-  }
+  if (!text) return Refuse(text.error());
   PrintResult(*text);
   return kExitDone;
 }

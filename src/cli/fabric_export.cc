@@ -15,10 +15,7 @@ int Write(const FabricCommand& command, const std::string& spec, const std::stri
   const auto subject = LoadFabric(spec, command.assignments);
   const auto text = subject ? ExportFabric(subject->built->fabric, format)
                             : Result<std::string>(std::unexpected(subject.error()));
-  if (!text) {
-    PrintDiagnostics(text.error());
-    return kExitUsage;
-  }
+  if (!text) return Refuse(text.error());
   for (const std::string& note : subject->built->notes) PrintNote("note: " + note);
   PrintResult(*text);
   return kExitDone;

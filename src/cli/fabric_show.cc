@@ -27,10 +27,7 @@ RoutingProof ProofsOf(const FabricSubject& subject) {
 
 int Print(const FabricCommand& command, const std::string& spec, bool weak_points) {
   const auto subject = LoadFabric(spec, command.assignments);
-  if (!subject) {
-    PrintDiagnostics(subject.error());
-    return kExitUsage;
-  }
+  if (!subject) return Refuse(subject.error());
   const FabricAnalysis analysis = Analyse(*subject->built);
   std::optional<WeakPoints> weak;
   if (weak_points) weak = FindWeakPoints(*subject->built);

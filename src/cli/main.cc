@@ -26,10 +26,7 @@ int Execute(const PrintCommand& command) {
 
 int Main(const std::vector<std::string>& arguments) {
   const Result<Command> command = ParseCommandLine(arguments);
-  if (!command) {
-    PrintDiagnostics(command.error());
-    return kExitUsage;
-  }
+  if (!command) return Refuse(command.error());
   const int status = std::visit([](const auto& chosen) { return Execute(chosen); }, *command);
   if (std::ferror(stdout) != 0) {
     PrintDiagnostics(Error("TL1904", "the result could not be written to stdout",

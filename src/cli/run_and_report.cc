@@ -14,11 +14,6 @@
 namespace trunkline {
 namespace {
 
-int Refuse(const Diagnostics& diagnostics) {
-  PrintDiagnostics(diagnostics);
-  return kExitUsage;
-}
-
 int Interrupted() {
   PrintNote(kInterruptedNote);
   return kExitInterrupted;

@@ -21,6 +21,10 @@ inline std::string Text(const Diagnostics& problems) {
   return text;
 }
 
+inline CollectiveSpec AllReduceOf(std::int64_t bytes) {
+  return {.primitive = Primitive::kAllReduce, .bytes = Bytes(bytes)};
+}
+
 inline std::shared_ptr<const Schedule> MustMake(std::string_view algorithm,
                                                 const CollectiveSpec& spec,
                                                 const GroupLayout& layout) {

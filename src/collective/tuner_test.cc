@@ -23,10 +23,6 @@ GroupNetwork DgxH100() {
           .outside_latency = Time::Nanoseconds(1'000)};
 }
 
-CollectiveSpec AllReduceOf(std::int64_t bytes) {
-  return {.primitive = Primitive::kAllReduce, .bytes = Bytes(bytes)};
-}
-
 std::vector<TunerCandidate> Rank(const CollectiveSpec& spec, const GroupLayout& layout,
                                  const TunerLimits& limits = {}) {
   const auto candidates =

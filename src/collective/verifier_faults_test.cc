@@ -60,10 +60,6 @@ class WrittenSchedule : public Schedule {
   const Schedule& original_;
 };
 
-CollectiveSpec AllReduceOf(std::int64_t bytes) {
-  return {.primitive = Primitive::kAllReduce, .bytes = Bytes(bytes)};
-}
-
 // The code with which the ring AllReduce of three ranks fails after `change`; "" if it passes.
 std::string CodeAfter(const std::function<void(WrittenSchedule::Programs&)>& change,
                       std::uint32_t slots = 0) {

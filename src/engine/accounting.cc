@@ -9,7 +9,7 @@
 namespace trunkline {
 namespace {
 
-struct Interval {
+struct BusyInterval {
   Time start;
   Time end;
 };
@@ -17,11 +17,11 @@ struct Interval {
 // The union of intervals, ordered, with the length that precedes each.
 class IntervalUnion {
  public:
-  explicit IntervalUnion(std::vector<Interval> intervals) {
-    if (!std::ranges::is_sorted(intervals, {}, &Interval::start)) {
-      std::ranges::sort(intervals, {}, &Interval::start);
+  explicit IntervalUnion(std::vector<BusyInterval> intervals) {
+    if (!std::ranges::is_sorted(intervals, {}, &BusyInterval::start)) {
+      std::ranges::sort(intervals, {}, &BusyInterval::start);
     }
-    for (const Interval& interval : intervals) {
+    for (const BusyInterval& interval : intervals) {
       if (pieces_.empty() || interval.start > pieces_.back().end) {
         before_.push_back(length());
         pieces_.push_back(interval);
@@ -38,7 +38,7 @@ class IntervalUnion {
 
   // Length of the part of the union before `time`.
   [[nodiscard]] Time LengthBefore(Time time) const {
-    const auto next = std::ranges::upper_bound(pieces_, time, {}, &Interval::start);
+    const auto next = std::ranges::upper_bound(pieces_, time, {}, &BusyInterval::start);
     if (next == pieces_.begin()) return Time();
     const auto last = std::prev(next);
     const Time before = before_[static_cast<std::size_t>(last - pieces_.begin())];
@@ -46,13 +46,13 @@ class IntervalUnion {
   }
 
  private:
-  std::vector<Interval> pieces_;
+  std::vector<BusyInterval> pieces_;
   std::vector<Time> before_;
 };
 
 template <typename Select>
 IntervalUnion UnionOf(const Program& program, std::span<const TaskTimes> times, Select select) {
-  std::vector<Interval> intervals;
+  std::vector<BusyInterval> intervals;
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (const auto interval = select(program.tasks[i], times[i])) intervals.push_back(*interval);
   }
@@ -61,13 +61,15 @@ IntervalUnion UnionOf(const Program& program, std::span<const TaskTimes> times, 
 
 IntervalUnion ComputeTime(const Program& program, std::span<const TaskTimes> times) {
   return UnionOf(program, times, [](const Task& task, const TaskTimes& t) {
-    return task.kind == TaskKind::kCompute ? std::optional(Interval{t.start, t.end}) : std::nullopt;
+    return task.kind == TaskKind::kCompute ? std::optional(BusyInterval{t.start, t.end})
+                                           : std::nullopt;
   });
 }
 
 IntervalUnion CommunicationTime(const Program& program, std::span<const TaskTimes> times) {
   return UnionOf(program, times, [](const Task& task, const TaskTimes& t) {
-    return task.kind != TaskKind::kCompute ? std::optional(Interval{t.sent, t.end}) : std::nullopt;
+    return task.kind != TaskKind::kCompute ? std::optional(BusyInterval{t.sent, t.end})
+                                           : std::nullopt;
   });
 }
 

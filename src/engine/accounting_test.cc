@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_units.h"
+
 namespace trunkline {
 namespace {
-
-Time Us(std::int64_t us) { return Time::Microseconds(us); }
 
 // Builds a program task by task, with the times at which each ran (in microseconds).
 class Account {

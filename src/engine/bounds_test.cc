@@ -5,20 +5,13 @@
 #include <vector>
 
 #include "engine/test_fabrics.h"
+#include "engine/test_graphs.h"
 #include "trunkline/engine/engine.h"
 
 namespace trunkline {
 namespace {
 
 constexpr std::int64_t kGiga = 1'000'000'000;
-
-CollectiveChoice Choice(Primitive primitive, std::int64_t bytes) {
-  CollectiveChoice choice;
-  choice.spec.primitive = primitive;
-  choice.spec.bytes = Bytes(bytes);
-  choice.algorithm = "ring";
-  return choice;
-}
 
 double BoundSeconds(const Fabric& fabric, const CollectiveChoice& choice,
                     const std::vector<DeviceId>& members,

@@ -52,10 +52,6 @@ FabricLevels::Level LevelOf(const std::vector<std::uint32_t>& root_of, const Fab
   return level;
 }
 
-bool IsNic(const Device& device) {
-  return device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost;
-}
-
 // Whether no block can send or receive less than what its NICs can, or no block of `whole` has NICs
 // in two of them.
 bool IsNoCut(const FabricLevels::Level& rails, const FabricLevels::Level& whole,
@@ -65,7 +61,7 @@ bool IsNoCut(const FabricLevels::Level& rails, const FabricLevels::Level& whole,
   std::vector<std::uint32_t> rail_of_whole(whole.egress.size(), UINT32_MAX);
   bool splits = false;
   for (std::uint32_t d = 0; d < fabric.device_count(); ++d) {
-    if (!IsNic(fabric.device(DeviceId(d)))) continue;
+    if (!IsNetworkEnd(fabric.device(DeviceId(d)).kind)) continue;
     const std::uint32_t rail = rails.block_of[d];
     std::uint32_t& of_whole = rail_of_whole[whole.block_of[d]];
     splits = splits || (of_whole != UINT32_MAX && of_whole != rail);
@@ -135,7 +131,7 @@ bool PlacesHaveRails(const FabricLevels::Level& rails, const FabricLevels::Level
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> rail_of;  // by unit and place
   for (std::uint32_t d = 0; d < fabric.device_count(); ++d) {
     const Device& device = fabric.device(DeviceId(d));
-    if (!IsNic(device)) continue;
+    if (!IsNetworkEnd(device.kind)) continue;
     const auto [known, added] =
         rail_of.try_emplace({units.block_of[d], device.local}, rails.block_of[d]);
     if (known->second != rails.block_of[d]) return false;
@@ -146,7 +142,7 @@ bool PlacesHaveRails(const FabricLevels::Level& rails, const FabricLevels::Level
 bool AreJoined(const Fabric& fabric, DisjointSets& by_cables) {
   std::optional<std::uint32_t> first;
   for (std::uint32_t d = 0; d < fabric.device_count(); ++d) {
-    if (!IsNic(fabric.device(DeviceId(d))) || !HasCable(fabric, DeviceId(d))) continue;
+    if (!IsNetworkEnd(fabric.device(DeviceId(d)).kind) || !HasCable(fabric, DeviceId(d))) continue;
     const std::uint32_t root = by_cables.Find(d);
     if (first.value_or(root) != root) return false;
     first = root;
@@ -184,7 +180,7 @@ FabricLevels::FabricLevels(const Fabric& fabric, const RouterOptions& options)
     const Device& device = fabric.device(DeviceId(d));
     top_tier = std::max(top_tier, device.tier);
     nic_numbers.push_back(nics);
-    if (IsNic(device)) ++nics;
+    if (IsNetworkEnd(device.kind)) ++nics;
   }
   std::vector<LinkId> crossing(fabric.link_count());
   for (std::size_t l = 0; l < crossing.size(); ++l) crossing[l] = LinkId(l);

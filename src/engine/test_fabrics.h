@@ -9,6 +9,8 @@
 // Small fabrics whose closed forms are known, for the engines' tests.
 namespace trunkline {
 
+inline constexpr Time kHop = Time::Nanoseconds(500);  // a cable's latency
+
 // `hosts` plain hosts on one switch: two cables of `latency` between any two.
 inline Fabric Crossbar(std::uint32_t hosts, Rate rate, Time latency) {
   FabricBuilder builder;

@@ -10,6 +10,15 @@
 
 namespace trunkline {
 
+inline CollectiveChoice Choice(Primitive primitive, std::int64_t bytes,
+                               const std::string& algorithm = "ring") {
+  CollectiveChoice choice;
+  choice.spec.primitive = primitive;
+  choice.spec.bytes = Bytes(bytes);
+  choice.algorithm = algorithm;
+  return choice;
+}
+
 // A task graph written down rank by rank, for the engines' tests.
 class TableGraph : public TaskGraph {
  public:

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/test_units.h"
 #include "engine/test_fabrics.h"
 #include "trunkline/base/statistics.h"
 #include "trunkline/engine/packet.h"
@@ -16,13 +17,11 @@
 namespace trunkline {
 namespace {
 
-constexpr Rate kRate = Rate::GigabitsPerSecond(100);
-
 // Hosts on one switch, with headers of the packet transport in either engine.
-class Star {
+class StarTraffic {
  public:
-  explicit Star(std::uint32_t hosts)
-      : fabric_(Crossbar(hosts, kRate, Time::Microseconds(1))),
+  explicit StarTraffic(std::uint32_t hosts)
+      : fabric_(Crossbar(hosts, k100Gb, Time::Microseconds(1))),
         router_(fabric_, {.policy = RoutingPolicy::kEcmp,
                           .wire_bytes = (transport_.mtu + transport_.packet_overhead).count(),
                           .payload_bytes = transport_.mtu.count()}),
@@ -30,7 +29,7 @@ class Star {
 
   [[nodiscard]] TrafficWorkload Traffic(const TrafficSpec& spec, std::uint64_t seed = 1) const {
     auto traffic =
-        MakeTraffic(spec, static_cast<std::uint32_t>(placement_.rank_count()), kRate, seed);
+        MakeTraffic(spec, static_cast<std::uint32_t>(placement_.rank_count()), k100Gb, seed);
     EXPECT_TRUE(traffic.has_value()) << Format(traffic.error().front());
     return *std::move(traffic);
   }
@@ -70,7 +69,7 @@ TrafficSpec SpecOf(const char* pattern, FlowSizes sizes) {
 }
 
 // One receiver's link is offered `load` of what it carries, by `senders` hosts alike.
-TrafficSpec OpenIncast(const Star& star, std::uint32_t senders, double load, FlowSizes sizes,
+TrafficSpec OpenIncast(const StarTraffic& star, std::uint32_t senders, double load, FlowSizes sizes,
                        Time window) {
   TrafficSpec spec = SpecOf("incast", std::move(sizes));
   spec.jobs[0].values["senders"].value = senders;
@@ -81,20 +80,20 @@ TrafficSpec OpenIncast(const Star& star, std::uint32_t senders, double load, Flo
   return spec;
 }
 
-struct Both {
+struct BothReports {
   FlowTrafficReport flow;
   PacketReport packet;
 };
 
-Both RunBoth(const char* pattern, std::uint32_t hosts, std::int64_t bytes) {
-  const Star star(hosts);
+BothReports RunBoth(const char* pattern, std::uint32_t hosts, std::int64_t bytes) {
+  const StarTraffic star(hosts);
   const TrafficWorkload traffic = star.Traffic(SpecOf(pattern, FlowSizes::Fixed(Bytes(bytes))));
   return {star.AsFlows(traffic), star.AsPackets(traffic)};
 }
 
 // The largest part by which packets differ from fluid flows, over the end of the run and every
 // flow's delivery and time alone; more than any tolerance where either did not finish.
-double Difference(const Both& both) {
+double Difference(const BothReports& both) {
   if (both.flow.status != RunStatus::kFinished || both.packet.status != RunStatus::kFinished ||
       both.flow.flows.size() != both.packet.flows.size()) {
     return std::numeric_limits<double>::infinity();
@@ -128,7 +127,7 @@ TEST(TrafficAgreement, AnIncastSharesItsReceiverAlike) {
 // M/G/1 with processor sharing: at load r every message takes 1 / (1 - r) of its time alone on
 // average, whatever the distribution of sizes (Kleinrock, Queueing Systems II, section 4.4).
 TEST(TrafficLaws, FluidFlowsOnOneLinkAreProcessorSharing) {
-  const Star star(33);
+  const StarTraffic star(33);
   const FlowSizes shape = FlowSizes::Distribution(
       "mice and elephants",
       {{Bytes(100'000), 0.9}, {Bytes(1'000'000), 0.9}, {Bytes(1'000'001), 1}});
@@ -152,7 +151,7 @@ TEST(TrafficLaws, FluidFlowsOnOneLinkAreProcessorSharing) {
 
 // M/D/1: messages of one packet of one host wait r / (2 (1 - r)) of a packet's time on average.
 TEST(TrafficLaws, PacketsOfOneHostAreAnMd1Queue) {
-  const Star star(2);
+  const StarTraffic star(2);
   const double packet = 4096 * star.overhead() * 8 / 100e9;
   for (const double load : {0.3, 0.6, 0.8}) {
     std::vector<double> waits;
@@ -174,7 +173,7 @@ TEST(TrafficLaws, PacketsOfOneHostAreAnMd1Queue) {
 }
 
 TEST(TrafficLaws, ALinkSaturatesWhereItIsOfferedMoreThanItCarries) {
-  const Star star(9);
+  const StarTraffic star(9);
   for (const double load : {0.5, 1.25}) {
     const TrafficWorkload traffic = star.Traffic(
         OpenIncast(star, 8, load, FlowSizes::Fixed(Bytes(4096)), Time::Microseconds(1'000)));
@@ -190,8 +189,8 @@ TEST(TrafficLaws, ALinkSaturatesWhereItIsOfferedMoreThanItCarries) {
 // Under DCTCP, which needs marks and no notifications: raw flows do what flows without any
 // congestion control do, to the picosecond; others keep the queue below what those fill.
 TEST(TrafficLaws, RawFlowsAreHeldBackByNoCongestionControl) {
-  const Star star(9);
-  const auto control = MakeCongestionControl("dctcp", "", {}, kRate);
+  const StarTraffic star(9);
+  const auto control = MakeCongestionControl("dctcp", "", {}, k100Gb);
   ASSERT_TRUE(control.has_value() && control->marking.has_value());
   SwitchModel switches;
   switches.marking = control->marking;

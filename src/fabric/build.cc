@@ -99,7 +99,7 @@ std::vector<DeviceId> AddNodes(FabricBuilder& builder, const NodeTemplate& node,
     for (Device device : node.devices) {
       device.node = n;
       devices.push_back(builder.AddDevice(device));
-      if (device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost) {
+      if (IsNetworkEnd(device.kind)) {
         ends.push_back(devices.back());
         // Hosts of several NICs are ranks of one server.
         if (device.kind == DeviceKind::kHost && node.nics > 1) {

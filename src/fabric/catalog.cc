@@ -21,7 +21,6 @@ extern const EmbeddedTable k_trunkline_fabric_data_accelerators;
 namespace {
 
 constexpr std::string_view kNodeFolder = "nodes/";
-constexpr std::string_view kYaml = ".yaml";
 // A node is at most an NVLink domain of several racks.
 constexpr std::int64_t kMaxDevicesOfKind = 1024;
 constexpr std::size_t kMaxBuses = 65'536;
@@ -265,16 +264,7 @@ std::vector<std::string> AcceleratorNames() {
   return names;
 }
 
-std::vector<std::string> NodeTemplateNames() {
-  std::vector<std::string> names;
-  for (const EmbeddedFile& file : k_trunkline_fabric_data_nodes.files) {
-    std::string_view name = file.name;
-    name.remove_prefix(kNodeFolder.size());
-    name.remove_suffix(kYaml.size());
-    names.emplace_back(name);
-  }
-  return names;
-}
+std::vector<std::string> NodeTemplateNames() { return k_trunkline_fabric_data_nodes.stems(); }
 
 Result<Accelerator> FindAccelerator(std::string_view name) {
   for (const Accelerator& accelerator : Accelerators()) {

@@ -21,10 +21,10 @@ using testing::IsEmpty;
 
 // By leaf and spine, the rate of the cable in Gb/s; 0: missing. Each leaf has a host as fast as all
 // of them together.
-using Cables = std::vector<std::vector<std::int64_t>>;
+using LeafCables = std::vector<std::vector<std::int64_t>>;
 
 struct LeafSpine {
-  explicit LeafSpine(const Cables& cables) {
+  explicit LeafSpine(const LeafCables& cables) {
     FabricBuilder builder;
     std::vector<DeviceId> spines;
     for (std::uint32_t s = 0; s < cables.front().size(); ++s) {
@@ -95,7 +95,7 @@ TEST(LeafCuts, HoldLeavesThatAddNothing) {
 
 // What leaf 0 can send to leaves 1 and 2 at once, each as much, in bit/s: by bisection over maximum
 // flows.
-std::int64_t MostToTwo(const Cables& cables) {
+std::int64_t MostToTwo(const LeafCables& cables) {
   using Graph = lemon::ListDigraph;
   using Capacities = Graph::ArcMap<std::int64_t>;
   Graph graph;
@@ -150,7 +150,7 @@ double SharesOfTwo(const LeafSpine& net) {
 TEST(LeafCuts, LeaveAdaptiveFlowsToTwoLeavesWhatTheMaximumFlowDoes) {
   constexpr std::int64_t kRates[] = {0, 10, 25, 50, 100, 100, 100, 100};
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    Cables cables(4, std::vector<std::int64_t>(5));
+    LeafCables cables(4, std::vector<std::int64_t>(5));
     std::uint64_t draw = 0;
     for (auto& leaf : cables) {
       for (auto& rate : leaf) rate = kRates[Draw(seed, 1, draw++) % std::size(kRates)];

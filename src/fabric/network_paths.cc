@@ -176,7 +176,7 @@ std::unique_ptr<const NetworkPaths::Table> NetworkPaths::MakeTable(std::uint32_t
 void NetworkPaths::FindEnds() {
   for (std::size_t i = 0; i < fabric_->device_count(); ++i) {
     const DeviceKind kind = fabric_->device(DeviceId(i)).kind;
-    if (kind != DeviceKind::kNic && kind != DeviceKind::kHost) continue;
+    if (!IsNetworkEnd(kind)) continue;
     End end;
     end.device = DeviceId(i);
     end.links_begin = static_cast<std::uint32_t>(end_links_.size());

@@ -4,12 +4,11 @@
 #include <tuple>
 #include <utility>
 
+#include "base/none.h"
 #include "trunkline/base/check.h"
 
 namespace trunkline {
 namespace {
-
-constexpr std::uint32_t kNone = UINT32_MAX;
 
 bool IsScaleUp(LinkKind kind) { return kind == LinkKind::kNvlink || kind == LinkKind::kXgmi; }
 

@@ -30,7 +30,7 @@ struct Clos {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> missing = {};  // cables: leaf and spine
 };
 
-Fabric Build(const Clos& clos) {
+Fabric ClosFabric(const Clos& clos) {
   FabricBuilder builder;
   std::vector<DeviceId> spines;
   for (std::uint32_t s = 0; s < clos.spines; ++s) {
@@ -81,13 +81,13 @@ std::vector<std::string> Names(const Fabric& fabric, const std::vector<LinkId>& 
 }
 
 TEST(Router, CountsCablesAndSwitchesInLatency) {
-  const Fabric fabric = Build({});
+  const Fabric fabric = ClosFabric({});
   EXPECT_EQ(RouteOf(fabric, {}, "host-0", "host-1").latency, kCable * 2 + kForwarding);
   EXPECT_EQ(RouteOf(fabric, {}, "host-0", "host-2").latency, kCable * 4 + kForwarding * 3);
 }
 
 TEST(Router, BalancingPoliciesUseTrunksSoThatRoutesStayShort) {
-  const Fabric fabric = Build({});
+  const Fabric fabric = ClosFabric({});
   for (RoutingPolicy policy : {RoutingPolicy::kSpray, RoutingPolicy::kAdaptive}) {
     const Route route = RouteOf(fabric, {.policy = policy}, "host-0", "host-2");
     ASSERT_EQ(route.hops.size(), 4U);
@@ -98,7 +98,7 @@ TEST(Router, BalancingPoliciesUseTrunksSoThatRoutesStayShort) {
 }
 
 TEST(Router, SinglePathPoliciesAreBoundByOneUplink) {
-  const Fabric fabric = Build({});
+  const Fabric fabric = ClosFabric({});
   for (RoutingPolicy policy : {RoutingPolicy::kEcmp, RoutingPolicy::kStatic}) {
     const Route route = RouteOf(fabric, {.policy = policy}, "host-0", "host-2");
     ASSERT_EQ(route.hops.size(), 4U);
@@ -108,7 +108,7 @@ TEST(Router, SinglePathPoliciesAreBoundByOneUplink) {
 }
 
 TEST(Router, WireOverheadWeighsOnNetworkLinks) {
-  const Fabric fabric = Build({});
+  const Fabric fabric = ClosFabric({});
   const Route route =
       RouteOf(fabric, {.wire_bytes = 4166, .payload_bytes = 4096}, "host-0", "host-1");
   ASSERT_EQ(route.hops.size(), 2U);
@@ -118,7 +118,7 @@ TEST(Router, WireOverheadWeighsOnNetworkLinks) {
 }
 
 TEST(Router, SprayWithoutTrunksSplitsEvenlyOverEveryMinimalPath) {
-  const Fabric fabric = Build({.trunks = false});
+  const Fabric fabric = ClosFabric({.trunks = false});
   const Route route = RouteOf(fabric, {.policy = RoutingPolicy::kSpray}, "host-0", "host-2");
   ASSERT_EQ(route.hops.size(), 1U + 4U + 4U + 1U);
   int quarters = 0;
@@ -129,7 +129,7 @@ TEST(Router, SprayWithoutTrunksSplitsEvenlyOverEveryMinimalPath) {
 
 TEST(Router, SprayLeavesTrunksWhereACableIsMissing) {
   // Leaf 0 has three uplinks left; leaf 1's fourth downlink is never reached from there.
-  const Fabric fabric = Build({.missing = {{0, 3}}});
+  const Fabric fabric = ClosFabric({.missing = {{0, 3}}});
   const Route route = RouteOf(fabric, {.policy = RoutingPolicy::kSpray}, "host-0", "host-2");
   ASSERT_EQ(route.hops.size(), 1U + 3U + 3U + 1U);
   EXPECT_EQ(route.limit.bits_per_second(), 300'000'000'000);
@@ -137,7 +137,7 @@ TEST(Router, SprayLeavesTrunksWhereACableIsMissing) {
 
 // Cables 0-0 and 1-1 are missing, of leaves with four uplinks.
 TEST(Router, AdaptiveFlowsCrossThePartOfATrunkThatLeadsToThem) {
-  const Fabric fabric = Build({.leaves = 3, .missing = {{0, 0}, {1, 1}}});
+  const Fabric fabric = ClosFabric({.leaves = 3, .missing = {{0, 0}, {1, 1}}});
   const Router router(fabric, {.policy = RoutingPolicy::kAdaptive});
   // Spines 2 and 3 are what leaves 0 and 1 have in common, of three uplinks each.
   const auto both = router.FindRoute(Named(fabric, "host-0"), Named(fabric, "host-2"), 0);
@@ -157,7 +157,7 @@ TEST(Router, AdaptiveFlowsCrossThePartOfATrunkThatLeadsToThem) {
 }
 
 TEST(Router, PartsOfTrunksAreOneResourceForAllWhoUseThem) {
-  const Fabric fabric = Build({.leaves = 3, .missing = {{0, 0}, {1, 1}}});
+  const Fabric fabric = ClosFabric({.leaves = 3, .missing = {{0, 0}, {1, 1}}});
   const Router router(fabric, {.policy = RoutingPolicy::kAdaptive});
   std::set<ResourceId> parts;
   for (const DeviceId from : fabric.endpoints()) {
@@ -196,7 +196,7 @@ TEST(Router, DegradedLinkBindsSprayFullyAndAdaptiveByItsLossAlone) {
 }
 
 TEST(Router, StaticSendsEachDestinationOfALeafOverItsOwnSpine) {
-  const Fabric fabric = Build({.leaves = 2, .spines = 4, .hosts_per_leaf = 4});
+  const Fabric fabric = ClosFabric({.leaves = 2, .spines = 4, .hosts_per_leaf = 4});
   const Router router(fabric, {.policy = RoutingPolicy::kStatic});
   for (std::uint32_t destination = 4; destination < 8; ++destination) {
     const auto path = router.FindPath(Named(fabric, "host-0"),
@@ -210,7 +210,7 @@ TEST(Router, EcmpLoadsUplinksAsBallsInBins) {
   // 4,096 flows on 16 uplinks: each holds a binomial(4096, 1/16) count, mean 256 and standard
   // deviation 15.5, so chi-square with 15 degrees of freedom stays under 37.7 (p = 0.001) and the
   // fullest link over the mean.
-  const Fabric fabric = Build({.leaves = 2, .spines = 16, .hosts_per_leaf = 64});
+  const Fabric fabric = ClosFabric({.leaves = 2, .spines = 16, .hosts_per_leaf = 64});
   const Router router(fabric, {.policy = RoutingPolicy::kEcmp});
   std::map<std::uint32_t, int> load;
   for (std::uint32_t src = 0; src < 64; ++src) {
@@ -230,7 +230,7 @@ TEST(Router, EcmpLoadsUplinksAsBallsInBins) {
 }
 
 TEST(Router, EcmpDependsOnSeedAndFlow) {
-  const Fabric fabric = Build({.leaves = 2, .spines = 16, .hosts_per_leaf = 1});
+  const Fabric fabric = ClosFabric({.leaves = 2, .spines = 16, .hosts_per_leaf = 1});
   std::map<LinkId, int> by_flow;
   std::map<LinkId, int> by_seed;
   for (std::uint64_t i = 0; i < 64; ++i) {
@@ -340,7 +340,7 @@ TEST(RouteFinder, FindsWhatTheRouterFindsInWhateverOrderItIsAsked) {
   // One spine: a single path, whose stem the next destination of the leaf shares. Four: forks.
   for (const std::uint32_t spines : {1U, 4U}) {
     for (const RoutingPolicyInfo& policy : RoutingPolicies()) {
-      const Fabric fabric = Build({.leaves = 3, .spines = spines, .hosts_per_leaf = 3});
+      const Fabric fabric = ClosFabric({.leaves = 3, .spines = spines, .hosts_per_leaf = 3});
       if (!CheckRouting(fabric, policy.policy).empty()) continue;
       const Router router(fabric, {.policy = policy.policy, .wire_bytes = 9, .payload_bytes = 8});
       RouteFinder finder(router);

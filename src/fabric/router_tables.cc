@@ -27,8 +27,6 @@ std::string Switches(std::size_t count) {
   return count == 1 ? "one switch" : fmt::format("{} switches", count);
 }
 
-bool IsNetworkEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceKind::kHost; }
-
 }  // namespace
 
 NetworkPaths NetworkOf(const Fabric& fabric, PathRule rule) {

@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <span>
 
+#include "base/none.h"
+
 namespace trunkline {
 namespace {
-
 bool LeadsUp(const Fabric& fabric, const Link& link) {
   return fabric.device(link.from).tier < fabric.device(link.to).tier;
 }
@@ -60,7 +61,6 @@ std::vector<std::uint32_t> CountCablesUp(const Fabric& fabric,
 }  // namespace
 
 std::vector<bool> FindWholeTrunks(const Fabric& fabric) {
-  constexpr std::uint32_t kNone = UINT32_MAX;
   const std::vector<std::vector<LinkId>> bundles = Bundles(fabric);
   const std::vector<std::uint32_t> cables_up = CountCablesUp(fabric, bundles);
   // By upper end, of the bundles that lead down from it and up to it: the first, and whether

@@ -286,7 +286,7 @@ std::string SlowLinkAdvice(const RunResult& result, const LinkClass& entry) {
 
 }  // namespace
 
-std::vector<std::string> Advice(const RunResult& result) {
+std::vector<std::string> AdviceOf(const RunResult& result) {
   std::vector<std::string> out;
   if (result.training && !result.fits_memory) out.push_back(MemoryAdvice(result));
   const std::vector<LinkClass> links = LinkClassesOf(result);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/plural.h"
 #include "report/table.h"
 #include "trunkline/report/fabric_report.h"
 
@@ -18,8 +19,6 @@ void WriteOptional(JsonWriter& json, std::string_view key, std::optional<double>
     json.Null();
   }
 }
-
-std::string Count(std::uint64_t count) { return Grouped(static_cast<double>(count)); }
 
 // "400 Gb/s", of a port-split cable "2 x 200 Gb/s".
 std::string SpeedOf(const CostLine& line) {
@@ -39,8 +38,8 @@ std::string SwitchTable(const FabricCost& cost) {
                {"power"}});
   for (const CostLine& line : cost.lines) {
     if (!line.is_switch) continue;
-    table.Add({Printable(line.part), line.use, SpeedOf(line), Count(line.count),
-               Count(line.ports_used), Count(line.ports_free), Money(line.price, ""),
+    table.Add({Printable(line.part), line.use, SpeedOf(line), GroupedCount(line.count),
+               GroupedCount(line.ports_used), GroupedCount(line.ports_free), Money(line.price, ""),
                fmt::format("{:.4g} kW", line.watts / 1e3)});
   }
   return table.Text("  ");
@@ -57,7 +56,7 @@ std::string CableTable(const FabricCost& cost) {
                {"power"}});
   for (const CostLine& line : cost.lines) {
     if (line.is_switch) continue;
-    table.Add({Printable(line.part), line.use, SpeedOf(line), Count(line.count),
+    table.Add({Printable(line.part), line.use, SpeedOf(line), GroupedCount(line.count),
                fmt::format("{:.3g} m", line.metres / static_cast<double>(line.count)),
                fmt::format("{:.3g} m", line.longest_m), Money(line.price, ""),
                fmt::format("{:.4g} kW", line.watts / 1e3)});
@@ -83,8 +82,8 @@ std::string RenderCostText(const BuiltFabric& built, const FabricCost& cost) {
                       Money(cost.price(), cost.currency), Money(cost.switches_price, cost.currency),
                       Money(cost.cables_price, cost.currency), cost.watts / 1e3);
   if (const auto each = cost.per_end()) {
-    text += fmt::format("{} for each of {} {}", Money(*each, cost.currency), Count(cost.ends),
-                        built.node.gpus > 0 ? "GPUs" : "hosts");
+    text += fmt::format("{} for each of {} {}", Money(*each, cost.currency),
+                        GroupedCount(cost.ends), built.node.gpus > 0 ? "GPUs" : "hosts");
     if (const auto bisection = cost.per_gigabyte_of_bisection()) {
       // Of a sum that leaves parts out, the true figure may be above.
       text += fmt::format(", {}{} for each GB/s of bisection{}",

@@ -352,7 +352,7 @@ Question System(const RunResult& result) {
       q.answer += (q.answer.empty() ? "" : " ") + finding;
     }
   }
-  for (const std::string& advice : Advice(result)) {
+  for (const std::string& advice : AdviceOf(result)) {
     q.answer += (q.answer.empty() ? "" : " ") + advice;
   }
   if (q.answer.empty()) q.answer = "No change follows from this run's numbers alone.";

@@ -135,7 +135,7 @@ TEST(Explain, NamesTheRunnerUpOfAChoiceAndTheBestOtherAlgorithm) {
 }
 
 TEST(Advice, GivesTheClosedFormOfTheBubble) {
-  const std::vector<std::string> advice = Advice(testing::PipelineResult());
+  const std::vector<std::string> advice = AdviceOf(testing::PipelineResult());
   ASSERT_EQ(advice.size(), 3);
   // 3 / (8 + 3) and 3 / (16 + 3).
   EXPECT_THAT(advice[0], HasSubstr("3/(8+3) = 27.3 %"));
@@ -146,12 +146,12 @@ TEST(Advice, PromisesNoBubbleThatTheRunHasNot) {
   RunResult result = testing::PipelineResult();
   // 15 % of the step, and twice the micro-batches would have 15.8 %.
   result.iteration->bubble = Time::Microseconds(54'750);
-  for (const std::string& advice : Advice(result)) {
+  for (const std::string& advice : AdviceOf(result)) {
     EXPECT_THAT(advice, Not(HasSubstr("make that")));
   }
   // Nor is it told of where it is not the largest loss.
   result.iteration->bubble = result.iteration->exposed_comm;
-  for (const std::string& advice : Advice(result)) {
+  for (const std::string& advice : AdviceOf(result)) {
     EXPECT_THAT(advice, Not(HasSubstr("pipeline is idle")));
   }
 }
@@ -179,7 +179,7 @@ TEST(Advice, NamesTheBubbleAndNotTheWaitThatComesOfIt) {
                   {.change = "workload.training.parallel: {pp: 2}",
                    .time = Time::Microseconds(250'000),
                    .of_pipeline = true}};
-  const std::vector<std::string> advice = Advice(result);
+  const std::vector<std::string> advice = AdviceOf(result);
   EXPECT_THAT(advice.front(), HasSubstr("The pipeline is idle for"));
   // 300 ms for two batches are 150 ms for one, the fastest; slower ones and the second of a kind
   // are not told of.
@@ -197,14 +197,14 @@ TEST(Advice, HoldsNoCollectiveAgainstItsBoundInWhichEarlyMembersHadMovedBytes) {
   early.timed_count = 0;
   early.timed = Time();
   early.row.busbw_Bps = 0;
-  for (const std::string& text : Advice(result)) EXPECT_THAT(text, Not(HasSubstr("lower bound")));
+  for (const std::string& text : AdviceOf(result)) EXPECT_THAT(text, Not(HasSubstr("lower bound")));
   EXPECT_THAT(RenderText(result),
               HasSubstr("leave out: 1 of 1 of dp reduce_scatter of 953.7 MiB. Members"));
   EXPECT_THAT(RenderText(result), Not(HasSubstr("bus bandwidth\n")));  // no call, no column
 }
 
 TEST(Advice, SaysWhatAChangeGainedWhenItWasTried) {
-  const std::vector<std::string> advice = Advice(testing::PipelineResult());
+  const std::vector<std::string> advice = AdviceOf(testing::PipelineResult());
   ASSERT_EQ(advice.size(), 3);
   EXPECT_THAT(advice[1], HasSubstr("workload.training.overlap.grad_reduce: true shortens "
                                    "the step by about 6.9 %: it takes 335 ms instead of 360 ms"));
@@ -215,9 +215,9 @@ TEST(Advice, NamesChangesThatFitAndWhatTheyComeTo) {
   result.fits_memory = false;
   result.tried = {{"", Time::Microseconds(360'000), Bytes(90)},
                   {"slower", Time::Microseconds(400'000), Bytes(70)}};
-  EXPECT_THAT(Advice(result).front(), HasSubstr("It fits with slower (70 B, a step of 400 ms)"));
+  EXPECT_THAT(AdviceOf(result).front(), HasSubstr("It fits with slower (70 B, a step of 400 ms)"));
   result.tried.pop_back();
-  EXPECT_THAT(Advice(result).front(), HasSubstr("alone makes it fit"));
+  EXPECT_THAT(AdviceOf(result).front(), HasSubstr("alone makes it fit"));
 }
 
 TEST(Advice, NamesTheLinkThatIsSlowerThanItsLike) {
@@ -234,9 +234,9 @@ TEST(Advice, NamesTheLinkThatIsSlowerThanItsLike) {
     }
     return result;
   };
-  EXPECT_THAT(Advice(run()), IsEmpty());
+  EXPECT_THAT(AdviceOf(run()), IsEmpty());
   spec.faults.push_back({.target = "host-3", .kind = StaticFault::Kind::kDegrade, .fraction = 0.1});
-  EXPECT_THAT(Advice(run()),
+  EXPECT_THAT(AdviceOf(run()),
               ElementsAre(HasSubstr("host-3 -> leaf-0 runs at 40 Gb/s, 7 like it at 400 Gb/s")));
 }
 
@@ -245,7 +245,7 @@ TEST(Advice, NamesTheRunnerUpOfTheChoice) {
   CollectiveRow& row = result.rows.back();
   row.candidates = {{.algorithm = "ring", .latency = Time::Microseconds(90)},
                     {.algorithm = "tree", .latency = Time::Microseconds(95)}};
-  EXPECT_THAT(Advice(result).front(),
+  EXPECT_THAT(AdviceOf(result).front(),
               HasSubstr("tree simple is estimated at 95 us, ring simple at 90 us."));
 }
 
@@ -253,7 +253,7 @@ TEST(Advice, HoldsACollectiveAgainstItsLowerBound) {
   RunResult result = testing::PipelineResult();
   result.tried.clear();
   result.step_collectives[0].role = "shard";
-  const std::vector<std::string> advice = Advice(result);
+  const std::vector<std::string> advice = AdviceOf(result);
   ASSERT_EQ(advice.size(), 2);
   EXPECT_THAT(advice[1], HasSubstr("1.50 times its lower bound"));
   EXPECT_THAT(advice[1], HasSubstr("(30 ms against 20 ms)"));
@@ -265,8 +265,8 @@ TEST(Advice, TellsLatencyFromBandwidth) {
   result.step_collectives[0].role = "world";
   result.step_collectives[0].row.bound = Time::Microseconds(10);
   // 30 ms against 10 us.
-  EXPECT_THAT(Advice(result)[1], HasSubstr("takes 3,000 times its lower bound"));
-  EXPECT_THAT(Advice(result)[1], HasSubstr("not bandwidth but latency"));
+  EXPECT_THAT(AdviceOf(result)[1], HasSubstr("takes 3,000 times its lower bound"));
+  EXPECT_THAT(AdviceOf(result)[1], HasSubstr("not bandwidth but latency"));
 }
 
 TEST(Advice, HoldsACollectiveAgainstItsBoundFromTheLastArrivalOn) {
@@ -276,7 +276,7 @@ TEST(Advice, HoldsACollectiveAgainstItsBoundFromTheLastArrivalOn) {
   reduce.waiting = Time::Microseconds(100'000);
   reduce.time += reduce.waiting;
   // Still 30 ms against 20 ms, and what to gain is no wait.
-  const std::vector<std::string> advice = Advice(result);
+  const std::vector<std::string> advice = AdviceOf(result);
   ASSERT_EQ(advice.size(), 2);  // the pipeline's bubble is none of its own then
   EXPECT_THAT(advice[0], HasSubstr("waits 100 ms for its last member"));
   EXPECT_THAT(advice[1], HasSubstr("1.50 times its lower bound"));
@@ -285,7 +285,7 @@ TEST(Advice, HoldsACollectiveAgainstItsBoundFromTheLastArrivalOn) {
 
 TEST(Advice, HoldsALoneCollectiveAgainstItsBound) {
   // 100 us against 50 us.
-  EXPECT_THAT(Advice(testing::CollectiveResult()),
+  EXPECT_THAT(AdviceOf(testing::CollectiveResult()),
               ElementsAre(HasSubstr("2.00 times its lower bound")));
 }
 
@@ -294,10 +294,11 @@ TEST(Advice, SaysThatAFullLinkLeavesNothingToASchedule) {
   // leaf-0 -> spine-0 at 25 % becomes 95 %.
   std::int64_t& bytes = result.timeline.links.front().wire_bytes;
   bytes = bytes / 25 * 95;
-  EXPECT_THAT(Advice(result).front(), HasSubstr("leaf-0 -> spine-0 is busy for 95.0 % of the run"));
+  EXPECT_THAT(AdviceOf(result).front(),
+              HasSubstr("leaf-0 -> spine-0 is busy for 95.0 % of the run"));
 }
 
-TEST(Advice, SaysNothingWhenNothingFollows) { EXPECT_THAT(Advice(RunResult{}), IsEmpty()); }
+TEST(Advice, SaysNothingWhenNothingFollows) { EXPECT_THAT(AdviceOf(RunResult{}), IsEmpty()); }
 
 }  // namespace
 }  // namespace trunkline

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "base/plural.h"
 #include "report/cost_report.h"
 #include "report/json_writer.h"
 #include "report/page.h"
@@ -13,10 +14,8 @@
 namespace trunkline {
 namespace {
 
-constexpr double kBarWidth = 20;
+constexpr double kCostWidth = 20;
 constexpr std::size_t kMostTroubles = 5;
-
-std::string Count(std::uint64_t count) { return Grouped(static_cast<double>(count)); }
 
 std::string TimeOf(const std::optional<Time>& time) { return time ? Humanize(*time) : "-"; }
 
@@ -65,11 +64,11 @@ std::string RenderGrowthText(const Growth& growth) {
   bool complete = true;
   for (const GrowthPoint& point : growth.points) {
     std::string bar;
-    const double cells = dearest > 0 ? kBarWidth * point.per_gpu() / dearest + 0.5 : 0;
+    const double cells = dearest > 0 ? kCostWidth * point.per_gpu() / dearest + 0.5 : 0;
     for (int i = 0; i < static_cast<int>(cells); ++i) bar += "█";
     const bool steps_up = tiers > 0 && point.tiers > tiers;
-    table.Add({Count(point.nodes), Count(point.gpus), fmt::to_string(point.tiers),
-               Count(point.switches), Count(point.cables), Money(point.price, ""),
+    table.Add({GroupedCount(point.nodes), GroupedCount(point.gpus), fmt::to_string(point.tiers),
+               GroupedCount(point.switches), GroupedCount(point.cables), Money(point.price, ""),
                Money(point.per_gpu(), ""), TimeOf(point.all_reduce), TimeOf(point.all_to_all),
                TimeOf(point.step),
                bar + (steps_up ? " a tier more" : "") + (point.complete ? "" : " *")});

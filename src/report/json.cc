@@ -293,7 +293,7 @@ std::string RenderJson(const RunResult& result) {
            [&] { json.Value(static_cast<std::uint64_t>(result.links_total)); });
   optional("flow", result.engine == "flow", [&] { WriteFlowCounters(json, result.timeline.flow); });
   field("blocked", [&] { WriteBlocked(json, BlockedOf(result)); });
-  field("advice", [&] { json.Values(Advice(result)); });
+  field("advice", [&] { json.Values(AdviceOf(result)); });
   field("explanation", [&] { WriteExplanation(json, Explain(result)); });
   field("assumptions", [&] { json.Values(result.assumptions); });
   field("warnings", [&] { WriteWarnings(json, result.warnings); });

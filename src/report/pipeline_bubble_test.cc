@@ -70,7 +70,7 @@ TEST(PipelineBubbleOf, IsWhatTheEngineMeasuresWithCompleteAndIncompleteGroups) {
 
 TEST(Advice, NamesMultiplesOfTheStagesWhoseBubbleIsAsItSays) {
   const RunResult result = StepOf({8, 4, 17});
-  const std::vector<std::string> advice = Advice(result);
+  const std::vector<std::string> advice = AdviceOf(result);
   EXPECT_THAT(advice, Contains(HasSubstr("the last group of micro-batches has 1 of 8")));
   EXPECT_THAT(advice, Not(Contains(HasSubstr("twice as many"))));
   std::smatch found;

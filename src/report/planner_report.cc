@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/plural.h"
 #include "report/cost_report.h"
 #include "report/json_writer.h"
 #include "report/table.h"
@@ -12,8 +13,6 @@
 
 namespace trunkline {
 namespace {
-
-std::string Count(std::uint64_t count) { return Grouped(static_cast<double>(count)); }
 
 // A, B, …: specs are too long for the head of a column.
 std::string Letter(std::size_t i) { return std::string(1, static_cast<char>('A' + i)); }
@@ -82,12 +81,12 @@ struct Measure {
 std::vector<Measure> Measures() {
   using Trial = const FabricTrial&;
   return {
-      {"nodes", [](Trial t) { return Count(t.analysis.counts.nodes); }},
-      {"NICs", [](Trial t) { return Count(t.analysis.counts.nics); }},
-      {"switches", [](Trial t) { return Count(SwitchesOf(t)); }},
+      {"nodes", [](Trial t) { return GroupedCount(t.analysis.counts.nodes); }},
+      {"NICs", [](Trial t) { return GroupedCount(t.analysis.counts.nics); }},
+      {"switches", [](Trial t) { return GroupedCount(SwitchesOf(t)); }},
       {"tiers", [](Trial t) { return fmt::to_string(t.analysis.counts.tiers.size()); }},
-      {"cables to NICs", [](Trial t) { return Count(t.analysis.counts.host_cables); }},
-      {"cables between", [](Trial t) { return Count(t.analysis.counts.switch_cables); }},
+      {"cables to NICs", [](Trial t) { return GroupedCount(t.analysis.counts.host_cables); }},
+      {"cables between", [](Trial t) { return GroupedCount(t.analysis.counts.switch_cables); }},
       {"oversubscription",
        [](Trial t) { return fmt::format("{:.4g}:1", t.analysis.counts.oversubscription); }},
       {"bisection", BisectionOf},
@@ -183,8 +182,8 @@ std::string RenderComparisonJson(const std::vector<FabricTrial>& trials) {
 
 std::string RenderAdviceText(const AdviceRequest& request, const Advice& advice) {
   std::string text = fmt::format(
-      "{} GPUs in {}, switches of {} ports{}\n\n", Count(request.gpus), Printable(request.node),
-      request.radix,
+      "{} GPUs in {}, switches of {} ports{}\n\n", GroupedCount(request.gpus),
+      Printable(request.node), request.radix,
       request.budget
           ? fmt::format(", at most {}", Money(*request.budget, request.trial.prices.currency))
           : "");
@@ -205,7 +204,7 @@ std::string RenderAdviceText(const AdviceRequest& request, const Advice& advice)
     if (candidate.trial) {
       const FabricTrial& trial = *candidate.trial;
       complete &= trial.cost.complete();
-      table.Add({place, candidate.kind, Count(SwitchesOf(trial)),
+      table.Add({place, candidate.kind, GroupedCount(SwitchesOf(trial)),
                  MoneyOr(trial.cost.price(), trial.cost), MoneyOr(trial.cost.per_end(), trial.cost),
                  TimeOf(trial.all_reduce), TimeOf(trial.all_to_all), TimeOf(trial.step),
                  candidate.slowdown ? fmt::format("{:.2f}", *candidate.slowdown) : "-"});

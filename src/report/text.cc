@@ -25,7 +25,7 @@ namespace trunkline {
 namespace {
 
 constexpr std::size_t kTextWidth = 100;
-constexpr double kBarWidth = 40;
+constexpr double kShareWidth = 40;
 constexpr std::size_t kMostBlocked = 20;
 
 class Page {
@@ -62,7 +62,7 @@ class Page {
 
 std::string BarOf(double share) {
   std::string bar;
-  const auto cells = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * kBarWidth));
+  const auto cells = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * kShareWidth));
   for (int i = 0; i < cells; ++i) bar += "█";
   return bar;
 }
@@ -462,7 +462,7 @@ std::string RenderText(const RunResult& result, const TextOptions& options) {
   }
   AddLinks(page, result, options.links);
   AddBlocked(page, result);
-  if (const std::vector<std::string> advice = Advice(result); !advice.empty()) {
+  if (const std::vector<std::string> advice = AdviceOf(result); !advice.empty()) {
     page.Heading("What to change");
     page.Items(advice);
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 
+#include "base/plural.h"
 #include "base/printable.h"
 #include "report/names.h"
 #include "report/table.h"
@@ -16,15 +17,13 @@ namespace {
 
 constexpr std::size_t kShownLinks = 4;       // of each class of the cut, in text
 constexpr std::size_t kWrittenLinks = 1000;  // of the cut, in JSON
-constexpr std::size_t kShownSwitches = 5;
+constexpr std::size_t kLoadedSwitches = 5;
 constexpr std::size_t kShownPoints = 12;
 
 template <typename T>
 std::span<const T> FirstOf(const std::vector<T>& items, std::size_t most) {
   return std::span(items).first(std::min(items.size(), most));
 }
-
-std::string Count(std::uint64_t count) { return Grouped(static_cast<double>(count)); }
 
 std::string CutText(const Fabric& fabric, const Cut& cut) {
   if (cut.links.empty()) return "No link joins the halves.\n";
@@ -35,8 +34,8 @@ std::string CutText(const Fabric& fabric, const Cut& cut) {
   for (const auto& [name, links] : classes) {
     std::vector<std::string> names;
     for (LinkId link : FirstOf(links, kShownLinks)) names.push_back(LinkName(fabric, link));
-    text += Wrap(fmt::format("{} {}: {}{}", Count(links.size()), name, fmt::join(names, ", "),
-                             links.size() > kShownLinks ? ", …" : ""),
+    text += Wrap(fmt::format("{} {}: {}{}", GroupedCount(links.size()), name,
+                             fmt::join(names, ", "), links.size() > kShownLinks ? ", …" : ""),
                  "  ", 100);
   }
   return text;
@@ -47,7 +46,7 @@ std::string LoadedText(const Fabric& fabric, const WeakPoints& weak) {
     return "No switch below the top takes more from below than it passes on.\n";
   }
   Table table({{"most loaded", Align::kLeft}, {"from below"}, {"passes on"}, {"oversubscription"}});
-  for (const SwitchLoad& load : FirstOf(weak.loaded, kShownSwitches)) {
+  for (const SwitchLoad& load : FirstOf(weak.loaded, kLoadedSwitches)) {
     table.Add({fabric.name(load.device), Humanize(load.down), Humanize(load.out),
                fmt::format("{:.4g}:1", load.oversubscription())});
   }
@@ -65,8 +64,8 @@ std::string DiversityText(const Fabric& fabric, const PathDiversity& diversity) 
                   Printable(fabric.name(diversity.narrowest.second)),
                   Decimal(diversity.least_equal), Decimal(diversity.mean_equal),
                   diversity.pairs < diversity.all_pairs
-                      ? fmt::format("{} of {} pairs were looked at.", Count(diversity.pairs),
-                                    Count(diversity.all_pairs))
+                      ? fmt::format("{} of {} pairs were looked at.", GroupedCount(diversity.pairs),
+                                    GroupedCount(diversity.all_pairs))
                       : ""),
       "", 100);
 }
@@ -81,8 +80,8 @@ std::string SinglePointsText(const WeakPoints& weak) {
                {"nodes lost"},
                {"such as", Align::kLeft}});
   for (const SinglePoint& point : FirstOf(weak.single_points, kShownPoints)) {
-    table.Add({point.what, Count(point.count), Count(point.nics_lost), Count(point.nodes_lost),
-               point.example});
+    table.Add({point.what, GroupedCount(point.count), GroupedCount(point.nics_lost),
+               GroupedCount(point.nodes_lost), point.example});
   }
   return table.Text("  ");
 }
@@ -97,8 +96,8 @@ std::string FailuresText(const WeakPoints& weak) {
                {"such as", Align::kLeft}});
   for (const FailureCost& cost : weak.failures) {
     const double whole = weak.cut.capacity.bytes_per_second();
-    table.Add({cost.what, Count(cost.nics_lost), Count(cost.nodes_lost), Humanize(cost.cut),
-               whole > 0 ? Percent(cost.cut.bytes_per_second() / whole) : "",
+    table.Add({cost.what, GroupedCount(cost.nics_lost), GroupedCount(cost.nodes_lost),
+               Humanize(cost.cut), whole > 0 ? Percent(cost.cut.bytes_per_second() / whole) : "",
                cost.oversubscription > 0 ? fmt::format("{:.4g}:1", cost.oversubscription) : "",
                cost.target});
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/testing.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/fabric/fabric.h"
@@ -36,7 +37,7 @@ std::string Ring(const std::string& name, const std::string& nodes, const std::s
          size + "}}}\n";
 }
 
-std::string Problems(const std::string& text) {
+std::string JobProblems(const std::string& text) {
   const auto scenario = ParseScenario(text, "s.yaml");
   std::string out;
   for (const Diagnostic& problem : scenario ? scenario->warnings : scenario.error()) {
@@ -49,12 +50,8 @@ std::string Problems(const std::string& text) {
   return out;
 }
 
-RunResult RunText(const std::string& text, const RunOptions& options = {}) {
-  const auto scenario = ParseScenario(text, "s.yaml");
-  TL_CHECK(scenario.has_value(), Problems(text));
-  auto result = RunScenario(*scenario, options);
-  TL_CHECK(result.has_value(), Format(result.error().front()));
-  return std::move(*result);
+RunResult RunJobsText(const std::string& text, const RunOptions& options = {}) {
+  return MustRun(ParseScenario(text, "s.yaml"), options);
 }
 
 const JobResult& JobNamed(const RunResult& result, const std::string& name) {
@@ -73,8 +70,8 @@ std::vector<Time> TimesOf(const RunResult& result) {
 }
 
 TEST(Jobs, OnDisjointLeavesTakeExactlyTheirTimeAlone) {
-  const RunResult result =
-      RunText(kTwoLeaves + "jobs:\n" + Ring("a", "n[0-3]", "64 MB") + Ring("b", "n[4-7]", "64 MB"));
+  const RunResult result = RunJobsText(kTwoLeaves + "jobs:\n" + Ring("a", "n[0-3]", "64 MB") +
+                                       Ring("b", "n[4-7]", "64 MB"));
   for (const JobResult& job : result.jobs->jobs) {
     EXPECT_EQ(job.together.value().time, job.alone.time) << job.name;
   }
@@ -86,9 +83,9 @@ TEST(Jobs, ALoneOneTakesThePicosecondsOfTheWorkload) {
   const std::string workload =
       "workload: {collective: {primitive: all_reduce, size: 4 MB, ranks: 6}}\n";
   for (const std::string engine : {"engine: flow\n", "engine: packet\n"}) {
-    const RunResult lone = RunText(kTwoLeaves + workload + engine);
-    const RunResult job = RunText(kTwoLeaves + "jobs:\n  - " +
-                                  workload.substr(0, workload.size() - 1) + "\n" + engine);
+    const RunResult lone = RunJobsText(kTwoLeaves + workload + engine);
+    const RunResult job = RunJobsText(kTwoLeaves + "jobs:\n  - " +
+                                      workload.substr(0, workload.size() - 1) + "\n" + engine);
     EXPECT_EQ(job.time, lone.time);
     EXPECT_EQ(job.jobs->jobs[0].alone.time, lone.time);
     EXPECT_EQ(job.events, 2 * lone.events);
@@ -99,10 +96,10 @@ TEST(Jobs, ALoneOneTakesThePicosecondsOfTheWorkload) {
 TEST(Jobs, RandomTrafficIsThatOfTheLoneWorkload) {
   const std::string workload =
       "workload: {traffic: {pattern: permutation, sizes: web-search, ranks: 4}}";
-  const RunResult lone = RunText(kTwoLeaves + workload + "\n");
+  const RunResult lone = RunJobsText(kTwoLeaves + workload + "\n");
   for (const std::string& beside : {std::string(), Ring("b", "n[4-7]", "1 MB")}) {
     const RunResult job =
-        RunText(kTwoLeaves + "jobs:\n  - {name: a, nodes: 4, " + workload + "}\n" + beside);
+        RunJobsText(kTwoLeaves + "jobs:\n  - {name: a, nodes: 4, " + workload + "}\n" + beside);
     const double alone = JobNamed(job, "a").alone.time.seconds();
     EXPECT_NEAR(alone / lone.time.seconds(), 1, 1e-6) << beside;
   }
@@ -110,8 +107,8 @@ TEST(Jobs, RandomTrafficIsThatOfTheLoneWorkload) {
 
 // A ring of two sends 2 x n/2 each way; two of them share the uplink of 12.5 GB/s.
 TEST(Jobs, TwoRingsAcrossOneLinkShareItMaxMinFairly) {
-  const RunResult result = RunText(kTwoLeaves + "jobs:\n" + Ring("a", "n[0,4]", "100 MB") +
-                                   Ring("b", "n[1,5]", "100 MB"));
+  const RunResult result = RunJobsText(kTwoLeaves + "jobs:\n" + Ring("a", "n[0,4]", "100 MB") +
+                                       Ring("b", "n[1,5]", "100 MB"));
   for (const JobResult& job : result.jobs->jobs) {
     const Time gained = job.together.value().time - job.alone.time;
     EXPECT_NEAR(gained.seconds(), 100e6 / 12.5e9, 1e-9) << job.name;
@@ -130,16 +127,16 @@ TEST(Jobs, TwoRingsAcrossOneLinkShareItMaxMinFairly) {
 
 // While both run each has half; then the longer one has all that is left to it.
 TEST(Jobs, TheShorterOfTwoTakesTwiceAsLongAndTheLongerAsMuchMore) {
-  const RunResult result = RunText(kTwoLeaves + "jobs:\n" + Ring("short", "n[0,4]", "100 MB") +
-                                   Ring("long", "n[1,5]", "300 MB"));
+  const RunResult result = RunJobsText(kTwoLeaves + "jobs:\n" + Ring("short", "n[0,4]", "100 MB") +
+                                       Ring("long", "n[1,5]", "300 MB"));
   EXPECT_NEAR(JobNamed(result, "short").slowdown(), 2, 0.002);
   const JobResult& longer = JobNamed(result, "long");
   EXPECT_NEAR((longer.together.value().time - longer.alone.time).seconds(), 8e-3, 8e-5);
 }
 
 TEST(Jobs, OneThatStartsWhenTheOtherIsDoneIsNotSlowed) {
-  const RunResult result = RunText(kTwoLeaves + "jobs:\n" + Ring("a", "n[0,4]", "100 MB") +
-                                   Ring("b", "n[1,5]", "100 MB", ", start: 9 ms"));
+  const RunResult result = RunJobsText(kTwoLeaves + "jobs:\n" + Ring("a", "n[0,4]", "100 MB") +
+                                       Ring("b", "n[1,5]", "100 MB", ", start: 9 ms"));
   const JobResult& late = JobNamed(result, "b");
   EXPECT_EQ(late.together.value().time, late.alone.time);
   EXPECT_EQ(late.together->compute, Time());
@@ -151,16 +148,16 @@ TEST(Jobs, NobodyElseIsOnTheNodesThatOneTakes) {
   const std::string ring =
       "workload: {collective: {primitive: all_reduce, size: 1 MB, ranks: 2}}}\n";
   const RunResult result =
-      RunText(kTwoLeaves + "jobs:\n  - {name: a, nodes: 3, " + ring + "  - {name: b, " + ring);
+      RunJobsText(kTwoLeaves + "jobs:\n  - {name: a, nodes: 3, " + ring + "  - {name: b, " + ring);
   const DeviceId first = result.placement.endpoint(JobNamed(result, "b").first_rank);
   EXPECT_EQ(result.fabric->name(first), "host-3");
 }
 
 TEST(Jobs, RepetitionsFollowOneAnother) {
   const std::string once = kTwoLeaves + "jobs:\n" + Ring("a", "n[0,4]", "10 MB");
-  const RunResult one = RunText(once);
+  const RunResult one = RunJobsText(once);
   const RunResult three =
-      RunText(kTwoLeaves + "jobs:\n" + Ring("a", "n[0,4]", "10 MB", ", repetitions: 3"));
+      RunJobsText(kTwoLeaves + "jobs:\n" + Ring("a", "n[0,4]", "10 MB", ", repetitions: 3"));
   EXPECT_EQ(three.time, one.time * 3);
 }
 
@@ -169,8 +166,8 @@ TEST(Jobs, TheirOrderInTheFileDoesNotMatter) {
   const std::string b = Ring("b", "n[1,6]", "3 MB", ", start: 100 us");
   const std::string c = Ring("c", "n[2,3,7]", "7 MB");
   for (const std::string engine : {"engine: flow\n", "engine: packet\n"}) {
-    const RunResult forth = RunText(kTwoLeaves + engine + "jobs:\n" + a + b + c);
-    const RunResult back = RunText(kTwoLeaves + engine + "jobs:\n" + c + b + a);
+    const RunResult forth = RunJobsText(kTwoLeaves + engine + "jobs:\n" + a + b + c);
+    const RunResult back = RunJobsText(kTwoLeaves + engine + "jobs:\n" + c + b + a);
     EXPECT_EQ(forth.events, back.events);
     for (const JobResult& job : forth.jobs->jobs) {
       EXPECT_EQ(job.together.value().time, JobNamed(back, job.name).together.value().time);
@@ -181,8 +178,8 @@ TEST(Jobs, TheirOrderInTheFileDoesNotMatter) {
 
 TEST(Jobs, FlowsAndPacketsAgreeOnTwoRingsAcrossOneLink) {
   const std::string jobs = "jobs:\n" + Ring("a", "n[0,4]", "8 MB") + Ring("b", "n[1,5]", "8 MB");
-  const RunResult flow = RunText(kTwoLeaves + "engine: flow\n" + jobs);
-  const RunResult packet = RunText(kTwoLeaves + "engine: packet\n" + jobs);
+  const RunResult flow = RunJobsText(kTwoLeaves + "engine: flow\n" + jobs);
+  const RunResult packet = RunJobsText(kTwoLeaves + "engine: packet\n" + jobs);
   for (const char* name : {"a", "b"}) {
     const double expected = JobNamed(flow, name).together.value().time.seconds();
     EXPECT_NEAR(JobNamed(packet, name).together.value().time.seconds(), expected, 0.03 * expected);
@@ -203,7 +200,7 @@ TEST(Jobs, ScatteredOverAnOversubscribedFabricTakeLonger) {
               ", workload: {collective: {primitive: all_to_all, algorithm: pairwise, size: 64 MB, "
               "ranks: 8}}}\n";
     }
-    return RunText(cluster + jobs).time;
+    return RunJobsText(cluster + jobs).time;
   };
   const Time packed = longest("packed");
   EXPECT_GT(longest("{kind: by-block, block: 4}"), packed * 2);
@@ -216,7 +213,7 @@ TEST(Jobs, FoldingAndTheMemoChangeNothing) {
                            Ring("b", "n[2,6]", "25 MB", ", repetitions: 3, start: 700 us");
   RunOptions plain;
   plain.fold = plain.memo = false;
-  EXPECT_EQ(TimesOf(RunText(text)), TimesOf(RunText(text, plain)));
+  EXPECT_EQ(TimesOf(RunJobsText(text)), TimesOf(RunJobsText(text, plain)));
 }
 
 TEST(Jobs, TrafficAndCollectivesRunBesideEachOther) {
@@ -224,7 +221,7 @@ TEST(Jobs, TrafficAndCollectivesRunBesideEachOther) {
       kTwoLeaves + "jobs:\n" + Ring("ring", "n[0,4]", "50 MB") +
       "  - {name: storage, placement: {nodelist: 'n[1,5]'}, workload: {traffic: {pattern: "
       "permutation, size: 50 MB}}}\n";
-  const RunResult result = RunText(text);
+  const RunResult result = RunJobsText(text);
   EXPECT_GT(JobNamed(result, "ring").slowdown(), 1.5);
   const JobResult& storage = JobNamed(result, "storage");
   EXPECT_GT(storage.slowdown(), 1.5);
@@ -243,9 +240,9 @@ const std::string kAcross = "  placement: {nodelist: 'n[0,4]'}\n";
 TEST(Background, OfNoLoadChangesNothing) {
   for (const std::string engine : {"engine: flow\n", "engine: packet\n"}) {
     const std::string text = kTwoLeaves + kAcross + kRingJob + engine;
-    const RunResult alone = RunText(text);
+    const RunResult alone = RunJobsText(text);
     const RunResult result =
-        RunText(text + "background: {pattern: uniform, size: 1 MB, load: 0}\n");
+        RunJobsText(text + "background: {pattern: uniform, size: 1 MB, load: 0}\n");
     EXPECT_EQ(result.time, alone.time);
     EXPECT_EQ(result.jobs->background.value().messages, 0U);
     EXPECT_THAT(result.jobs->shared, IsEmpty());
@@ -256,7 +253,7 @@ TEST(Background, OfNoLoadChangesNothing) {
 TEST(Background, SlowsTheJobUntilItEndsAndNoLonger) {
   const std::string text = kTwoLeaves + kAcross + kRingJob;
   const auto with_load = [&](const std::string& load) {
-    return RunText(text + "background: {pattern: uniform, size: 1 MB, load: " + load + "}\n");
+    return RunJobsText(text + "background: {pattern: uniform, size: 1 MB, load: " + load + "}\n");
   };
   const RunResult light = with_load("0.2");
   const RunResult heavy = with_load("0.4");
@@ -276,8 +273,8 @@ TEST(Background, SlowsTheJobUntilItEndsAndNoLonger) {
 TEST(Background, BesideTheJobsSharesTheirCablesToo) {
   const std::string text = kTwoLeaves + "  placement: {nodelist: 'n[0-1]'}\n" + kRingJob +
                            "background: {pattern: uniform, size: 1 MB, load: 0.5, endpoints: ";
-  EXPECT_EQ(RunText(text + "free}\n").jobs->jobs[0].slowdown(), 1);
-  EXPECT_GT(RunText(text + "all}\n").jobs->jobs[0].slowdown(), 1.2);
+  EXPECT_EQ(RunJobsText(text + "free}\n").jobs->jobs[0].slowdown(), 1);
+  EXPECT_GT(RunJobsText(text + "all}\n").jobs->jobs[0].slowdown(), 1.2);
 }
 
 TEST(Background, SlowsPacketsAboutAsMuchAsFlows) {
@@ -285,19 +282,19 @@ TEST(Background, SlowsPacketsAboutAsMuchAsFlows) {
       kTwoLeaves + kAcross +
       "workload: {collective: {primitive: all_reduce, algorithm: ring, size: 20 MB, ranks: 2}}\n"
       "background: {pattern: permutation, size: 64 kB, load: 0.15}\n";
-  const double flow = RunText(text + "engine: flow\n").jobs->jobs[0].slowdown();
-  const double packet = RunText(text + "engine: packet\n").jobs->jobs[0].slowdown();
+  const double flow = RunJobsText(text + "engine: flow\n").jobs->jobs[0].slowdown();
+  const double packet = RunJobsText(text + "engine: packet\n").jobs->jobs[0].slowdown();
   EXPECT_GT(flow, 1.1);
   EXPECT_NEAR(packet, flow, 0.15 * flow);
 }
 
 // The background's own messages arrive until the end, and are no part of what led to it.
 TEST(Background, IsNotInTheChainOfMessagesThatLedToTheEnd) {
-  const RunResult result =
-      RunText(kTwoLeaves + kAcross +
-              "workload: {collective: {primitive: all_reduce, algorithm: ring, size: 2 MB, ranks: "
-              "2}}\n"
-              "background: {pattern: uniform, size: 64 kB, load: 0.6}\nengine: packet\n");
+  const RunResult result = RunJobsText(
+      kTwoLeaves + kAcross +
+      "workload: {collective: {primitive: all_reduce, algorithm: ring, size: 2 MB, ranks: "
+      "2}}\n"
+      "background: {pattern: uniform, size: 64 kB, load: 0.6}\nengine: packet\n");
   ASSERT_NE(result.packets, nullptr);
   ASSERT_FALSE(result.packets->critical.empty());
   EXPECT_GT(result.jobs->background.value().messages, 0U);
@@ -321,73 +318,73 @@ TEST(Background, IsToldOfBeforePacketsRunWhereFlowsSayThatTheNetworkDoesNotCarry
       "workload: {collective: {primitive: all_reduce, algorithm: ring, size: 2 MB, ranks: 2}}\n"
       "engine: packet\nbackground: {pattern: uniform, size: 64 kB, load: ";
   Notes notes;
-  RunText(text + "0.6}\n", {.progress = &notes});
+  RunJobsText(text + "0.6}\n", {.progress = &notes});
   EXPECT_THAT(notes.all, Contains(AllOf(HasSubstr("as flows, under the background"),
                                         HasSubstr("32 times as long"))));
   notes.all.clear();
-  RunText(text + "0.05}\n", {.progress = &notes});
+  RunJobsText(text + "0.05}\n", {.progress = &notes});
   EXPECT_THAT(notes.all, Not(Contains(HasSubstr("as flows"))));
 }
 
 // --- Bad input ----------------------------------------------------------------------------------
 
 TEST(JobsInput, OverlappingGpusAreNamed) {
-  EXPECT_THAT(
-      Problems(kTwoLeaves + "jobs:\n" + Ring("a", "n[0-3]", "1 MB") + Ring("b", "n[2-5]", "1 MB")),
-      AllOf(HasSubstr("TL1221"), HasSubstr("s.yaml:6"),
-            HasSubstr("'a' and 'b' are both on host-2, host-3")));
+  EXPECT_THAT(JobProblems(kTwoLeaves + "jobs:\n" + Ring("a", "n[0-3]", "1 MB") +
+                          Ring("b", "n[2-5]", "1 MB")),
+              AllOf(HasSubstr("TL1221"), HasSubstr("s.yaml:6"),
+                    HasSubstr("'a' and 'b' are both on host-2, host-3")));
 }
 
 TEST(JobsInput, TrafficBesideTrafficNeedsRoom) {
   const std::string job = "  - {workload: {traffic: {pattern: uniform, size: 1 KB}}}\n";
-  EXPECT_THAT(Problems(kTwoLeaves + "jobs:\n" + job + job),
+  EXPECT_THAT(JobProblems(kTwoLeaves + "jobs:\n" + job + job),
               AllOf(HasSubstr("TL1420"), HasSubstr("job 'job 2'"), HasSubstr("`nodes`")));
 }
 
 TEST(JobsInput, MoreGpusThanThereAreIsAnErrorAtTheJob) {
   const std::string job =
       "  - {nodes: 5, workload: {collective: {primitive: all_reduce, size: 1 MB}}}\n";
-  EXPECT_THAT(Problems(kTwoLeaves + "jobs:\n" + job + job),
+  EXPECT_THAT(JobProblems(kTwoLeaves + "jobs:\n" + job + job),
               AllOf(HasSubstr("TL1420"), HasSubstr("s.yaml:6"), HasSubstr("job 'job 2'")));
-  EXPECT_THAT(Problems(kTwoLeaves + "jobs:\n  - {nodes: 9, workload: {collective: {primitive: "
-                                    "all_reduce, size: 1 MB}}}\n"),
+  EXPECT_THAT(JobProblems(kTwoLeaves + "jobs:\n  - {nodes: 9, workload: {collective: {primitive: "
+                                       "all_reduce, size: 1 MB}}}\n"),
               AllOf(HasSubstr("TL1206"), HasSubstr("9 nodes of 8")));
 }
 
 TEST(JobsInput, ListsOfNoneAndOfTenThousandAreRefused) {
-  EXPECT_THAT(Problems(kTwoLeaves + "jobs: []\n"), HasSubstr("TL1220"));
+  EXPECT_THAT(JobProblems(kTwoLeaves + "jobs: []\n"), HasSubstr("TL1220"));
   std::string many = kTwoLeaves + "jobs:\n";
   for (int i = 0; i < 10'000; ++i) many += "  - {workload: {collective: {}}}\n";
-  EXPECT_THAT(Problems(many), AllOf(HasSubstr("TL1220"), HasSubstr("10000 jobs")));
+  EXPECT_THAT(JobProblems(many), AllOf(HasSubstr("TL1220"), HasSubstr("10000 jobs")));
 }
 
 TEST(JobsInput, AListWithoutValueIsNoMissingWorkload) {
-  EXPECT_THAT(Problems(kTwoLeaves + "jobs: null\n"),
+  EXPECT_THAT(JobProblems(kTwoLeaves + "jobs: null\n"),
               AllOf(HasSubstr("'jobs' has no value"), Not(HasSubstr("'workload'"))));
 }
 
 TEST(JobsInput, NamesAreUnique) {
-  EXPECT_THAT(
-      Problems(kTwoLeaves + "jobs:\n" + Ring("a", "n[0-3]", "1 MB") + Ring("a", "n[4-5]", "1 MB")),
-      AllOf(HasSubstr("TL1220"), HasSubstr("the job of line 5 is called 'a', too")));
+  EXPECT_THAT(JobProblems(kTwoLeaves + "jobs:\n" + Ring("a", "n[0-3]", "1 MB") +
+                          Ring("a", "n[4-5]", "1 MB")),
+              AllOf(HasSubstr("TL1220"), HasSubstr("the job of line 5 is called 'a', too")));
 }
 
 TEST(JobsInput, WhatGoesWithALoneWorkloadIsRefused) {
   const std::string jobs = "jobs:\n" + Ring("a", "n[0-3]", "1 MB");
-  EXPECT_THAT(Problems(kTwoLeaves + jobs + kRingJob), HasSubstr("TL1203"));
-  EXPECT_THAT(Problems(kTwoLeaves + "  placement: random\n" + jobs), HasSubstr("TL1207"));
-  EXPECT_THAT(Problems(kTwoLeaves + jobs + "engine: analytic\n"), HasSubstr("TL1212"));
-  EXPECT_THAT(Problems(kTwoLeaves + jobs + "packet: {window: {time: [0 s, 1 ms]}}\n"),
+  EXPECT_THAT(JobProblems(kTwoLeaves + jobs + kRingJob), HasSubstr("TL1203"));
+  EXPECT_THAT(JobProblems(kTwoLeaves + "  placement: random\n" + jobs), HasSubstr("TL1207"));
+  EXPECT_THAT(JobProblems(kTwoLeaves + jobs + "engine: analytic\n"), HasSubstr("TL1212"));
+  EXPECT_THAT(JobProblems(kTwoLeaves + jobs + "packet: {window: {time: [0 s, 1 ms]}}\n"),
               HasSubstr("TL1207"));
-  EXPECT_THAT(Problems(kTwoLeaves + "jobs:\n" + Ring("a", "n[0-3]", "1 MB", ", colour: red")),
+  EXPECT_THAT(JobProblems(kTwoLeaves + "jobs:\n" + Ring("a", "n[0-3]", "1 MB", ", colour: red")),
               HasSubstr("TL1104"));
-  EXPECT_THAT(Problems(kTwoLeaves + "jobs:\n" + Ring("a", "n[0-3]", "1 MB", ", nodes: 4")),
+  EXPECT_THAT(JobProblems(kTwoLeaves + "jobs:\n" + Ring("a", "n[0-3]", "1 MB", ", nodes: 4")),
               HasSubstr("TL1207"));
 }
 
 TEST(JobsInput, WorkloadsThatCannotRunBesideOthersAreRefused) {
   const auto with = [](const std::string& workload) {
-    return Problems(kTwoLeaves + "jobs:\n  - {nodes: 4, workload: {" + workload + "}}\n");
+    return JobProblems(kTwoLeaves + "jobs:\n  - {nodes: 4, workload: {" + workload + "}}\n");
   };
   EXPECT_THAT(with("collective: {primitive: all_reduce, from: 1 MB, to: 4 MB}"),
               HasSubstr("TL1222"));
@@ -396,21 +393,21 @@ TEST(JobsInput, WorkloadsThatCannotRunBesideOthersAreRefused) {
 }
 
 TEST(JobsInput, TooManyRepetitionsAreRefused) {
-  EXPECT_THAT(Problems(kTwoLeaves + "jobs:\n" + Ring("a", "n[0-3]", "1 MB", ", repetitions: 0")),
+  EXPECT_THAT(JobProblems(kTwoLeaves + "jobs:\n" + Ring("a", "n[0-3]", "1 MB", ", repetitions: 0")),
               HasSubstr("TL1108"));
-  EXPECT_THAT(Problems(kTwoLeaves +
-                       "jobs:\n  - {nodes: 4, repetitions: 10000, workload: {traffic: {pattern: "
-                       "permutation, size: 1 kB, rounds: 10000}}}\n"),
+  EXPECT_THAT(JobProblems(kTwoLeaves +
+                          "jobs:\n  - {nodes: 4, repetitions: 10000, workload: {traffic: {pattern: "
+                          "permutation, size: 1 kB, rounds: 10000}}}\n"),
               AllOf(HasSubstr("TL1220"), HasSubstr("at most")));
 }
 
 // Seven post what one cable takes each, to the host of the job: what waits there only grows.
 TEST(BackgroundInput, ThatTheNetworkDoesNotCarryIsRefusedWhenTheJobsWouldHardlyEnd) {
   EXPECT_THAT(
-      Problems(kTwoLeaves + kAcross +
-               "workload: {collective: {primitive: all_reduce, algorithm: ring, size: 10 MB, "
-               "ranks: 2}}\n"
-               "background: {pattern: incast, size: 1 MB, load: 1, endpoints: all}\n"),
+      JobProblems(kTwoLeaves + kAcross +
+                  "workload: {collective: {primitive: all_reduce, algorithm: ring, size: 10 MB, "
+                  "ranks: 2}}\n"
+                  "background: {pattern: incast, size: 1 MB, load: 1, endpoints: all}\n"),
       AllOf(HasSubstr("TL1223"), HasSubstr("s.yaml:6"), HasSubstr("32 times as long")));
 }
 
@@ -418,7 +415,7 @@ TEST(BackgroundInput, NeedsTwoEndpointsAndAPossibleLoad) {
   const std::string text = kTwoLeaves + "  placement: {nodelist: 'n[0-6]'}\n" +
                            "workload: {collective: {primitive: all_reduce, size: 1 MB}}\n";
   const auto with = [&](const std::string& keys) {
-    return Problems(text + "background: {pattern: uniform, size: 1 MB, " + keys + "}\n");
+    return JobProblems(text + "background: {pattern: uniform, size: 1 MB, " + keys + "}\n");
   };
   EXPECT_THAT(with("load: 0.5"),
               AllOf(HasSubstr("TL1223"), HasSubstr("s.yaml:6"), HasSubstr("on the 1 endpoints")));

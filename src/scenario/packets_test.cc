@@ -5,6 +5,7 @@
 #include <numeric>
 #include <string>
 
+#include "scenario/testing.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
 #include "trunkline/fabric/fabric.h"
@@ -29,27 +30,16 @@ constexpr const char* kPermutation =
     "  traffic: {pattern: permutation, size: 1 MB}\n"
     "engine: packet\n";
 
-Result<Scenario> Parse(const std::vector<std::string>& keys) {
-  std::vector<Assignment> assignments;
-  for (const std::string& key : keys) assignments.push_back({key, "--set"});
-  return ParseScenario(kPermutation, "s.yaml", assignments);
+Result<Scenario> ParsePermutation(const std::vector<std::string>& keys) {
+  return ParseScenario(kPermutation, "s.yaml", SetBy(keys));
 }
 
-std::string Problems(const std::vector<std::string>& keys) {
-  const auto scenario = Parse(keys);
-  std::string out;
-  for (const Diagnostic& problem : scenario ? scenario->warnings : scenario.error()) {
-    out += Format(problem);
-  }
-  return out;
+std::string PermutationProblems(const std::vector<std::string>& keys) {
+  return ToldOf(ParsePermutation(keys));
 }
 
-RunResult RunWith(const std::vector<std::string>& keys, const RunOptions& options = {}) {
-  const auto scenario = Parse(keys);
-  TL_CHECK(scenario.has_value(), Problems(keys));
-  auto result = RunScenario(*scenario, options);
-  TL_CHECK(result.has_value(), Format(result.error().front()));
-  return std::move(*result);
+RunResult RunPermutation(const std::vector<std::string>& keys, const RunOptions& options = {}) {
+  return MustRun(ParsePermutation(keys), options);
 }
 
 // No window is long enough for two threads, while routers still tell each other of their queues.
@@ -58,11 +48,11 @@ TEST(Packets, EndOnTwoThreadsWhereCablesHaveNoLatency) {
       "cluster.fabric={kind: dragonfly, h: 1, link: 100 Gb/s, routing: ugal-g, cable_latency: 0 "
       "ns}",
       "cluster.transport.kind=infiniband", "workload.traffic.size=1 KB"};
-  EXPECT_EQ(RunWith(keys, {.threads = 2}).time, RunWith(keys).time);
+  EXPECT_EQ(RunPermutation(keys, {.threads = 2}).time, RunPermutation(keys).time);
 }
 
 TEST(Packets, RoceHasPfcMarksAndDcqcnUnlessTheFileSaysOtherwise) {
-  const auto scenario = Parse({});
+  const auto scenario = ParsePermutation({});
   ASSERT_TRUE(scenario.has_value());
   const ClusterSpec& cluster = scenario->cluster;
   EXPECT_EQ(cluster.switches.loss_control, LossControl::kPause);
@@ -75,10 +65,10 @@ TEST(Packets, RoceHasPfcMarksAndDcqcnUnlessTheFileSaysOtherwise) {
 }
 
 TEST(Packets, FastForwardMayBeatTheLowerBoundByItsErrorOnly) {
-  const RunResult result =
-      RunWith({"cluster.fabric={kind: single-switch, link: 100 Gb/s, cable_latency: 1 us}",
-               "cluster.nodes=5", "cluster.transport={kind: infiniband}",
-               "workload.traffic={pattern: incast, size: 60 MB}", "packet.fast_forward=true"});
+  const RunResult result = RunPermutation(
+      {"cluster.fabric={kind: single-switch, link: 100 Gb/s, cable_latency: 1 us}",
+       "cluster.nodes=5", "cluster.transport={kind: infiniband}",
+       "workload.traffic={pattern: incast, size: 60 MB}", "packet.fast_forward=true"});
   ASSERT_EQ(result.status, RunStatus::kFinished);
   ASSERT_TRUE(result.traffic->fast_forward.has_value());
   EXPECT_GT(result.traffic->fast_forward->skips, 0);
@@ -90,8 +80,8 @@ TEST(Packets, FastForwardSkipsWhatRepeatsWithinItsBound) {
                                             "cluster.fabric.k=2", "workload.traffic.size=40 MB"};
   std::vector<std::string> fast = credits;
   fast.push_back("packet.fast_forward.tolerance=0.02");
-  const RunResult whole = RunWith(credits);
-  const RunResult result = RunWith(fast);
+  const RunResult whole = RunPermutation(credits);
+  const RunResult result = RunPermutation(fast);
   EXPECT_FALSE(whole.traffic->fast_forward.has_value());
   ASSERT_TRUE(result.traffic->fast_forward.has_value());
   const SkippedTime& skipped = *result.traffic->fast_forward;
@@ -102,23 +92,25 @@ TEST(Packets, FastForwardSkipsWhatRepeatsWithinItsBound) {
 }
 
 TEST(Packets, FastForwardIsRefusedOfWhatItCannotForesee) {
-  EXPECT_THAT(Problems({"packet.fast_forward=true", "packet.sample.every=5 us"}),
+  EXPECT_THAT(PermutationProblems({"packet.fast_forward=true", "packet.sample.every=5 us"}),
               HasSubstr("TL1217"));
-  EXPECT_THAT(Problems({"packet.fast_forward=true", "engine=flow"}),
+  EXPECT_THAT(PermutationProblems({"packet.fast_forward=true", "engine=flow"}),
               AllOf(HasSubstr("TL1210"), HasSubstr("engine: packet")));
-  EXPECT_THAT(Problems({"packet.fast_forward=true", "engine=flow",
-                        "workload={collective: {primitive: all_reduce, size: 1 MB}}"}),
+  EXPECT_THAT(PermutationProblems({"packet.fast_forward=true", "engine=flow",
+                                   "workload={collective: {primitive: all_reduce, size: 1 MB}}"}),
               AllOf(HasSubstr("TL1210"), Not(HasSubstr("engine: packet"))));
-  EXPECT_THAT(Problems({"packet.fast_forward=true", "cluster.transport.congestion_control=hpcc"}),
+  EXPECT_THAT(PermutationProblems(
+                  {"packet.fast_forward=true", "cluster.transport.congestion_control=hpcc"}),
               AllOf(HasSubstr("TL1217"), HasSubstr("hpcc")));
-  EXPECT_THAT(Problems({"packet.fast_forward.tolerance=0.5"}), HasSubstr("TL1108"));
-  EXPECT_THAT(Problems({"packet.fast_forward=perhaps"}), HasSubstr("TL1107"));
-  EXPECT_THAT(Problems({"packet.fast_forward=false", "packet.sample.every=5 us"}), IsEmpty());
+  EXPECT_THAT(PermutationProblems({"packet.fast_forward.tolerance=0.5"}), HasSubstr("TL1108"));
+  EXPECT_THAT(PermutationProblems({"packet.fast_forward=perhaps"}), HasSubstr("TL1107"));
+  EXPECT_THAT(PermutationProblems({"packet.fast_forward=false", "packet.sample.every=5 us"}),
+              IsEmpty());
 }
 
 TEST(Packets, SamplesAddUpToWhatLinksCarried) {
-  const RunResult result =
-      RunWith({"packet.sample.every=5 us", "packet.sample.links=1000", "packet.sample.flows=3"});
+  const RunResult result = RunPermutation(
+      {"packet.sample.every=5 us", "packet.sample.links=1000", "packet.sample.flows=3"});
   ASSERT_NE(result.samples, nullptr);
   ASSERT_EQ(result.samples->links.size(), result.links.size());
   for (const PacketSamples::Link& series : result.samples->links) {
@@ -135,33 +127,35 @@ TEST(Packets, SamplesAddUpToWhatLinksCarried) {
   }
 }
 
-TEST(Packets, AreNotSampledUnlessAsked) { EXPECT_EQ(RunWith({}).samples, nullptr); }
+TEST(Packets, AreNotSampledUnlessAsked) { EXPECT_EQ(RunPermutation({}).samples, nullptr); }
 
 TEST(Packets, RefusesSamplesThatNobodyCouldWant) {
-  EXPECT_THAT(Problems({"packet.sample.every=1 ns"}),
+  EXPECT_THAT(PermutationProblems({"packet.sample.every=1 ns"}),
               AllOf(HasSubstr("[TL1108]"), HasSubstr("100 ns")));
-  EXPECT_THAT(Problems({"packet.sample.every=1 h"}), HasSubstr("TL11"));
-  EXPECT_THAT(Problems({"packet.sample.links=3"}), HasSubstr("every"));
-  EXPECT_THAT(Problems({"packet.sample.every=1 us", "packet.sample.links=0"}),
+  EXPECT_THAT(PermutationProblems({"packet.sample.every=1 h"}), HasSubstr("TL11"));
+  EXPECT_THAT(PermutationProblems({"packet.sample.links=3"}), HasSubstr("every"));
+  EXPECT_THAT(PermutationProblems({"packet.sample.every=1 us", "packet.sample.links=0"}),
               HasSubstr("[TL1108]"));
-  EXPECT_THAT(Problems({"packet.sample.every=1 us", "engine=flow"}), HasSubstr("[TL1210]"));
+  EXPECT_THAT(PermutationProblems({"packet.sample.every=1 us", "engine=flow"}),
+              HasSubstr("[TL1210]"));
 }
 
 TEST(Packets, InfinibandHasCreditsAndNoLoss) {
-  const auto scenario = Parse({"cluster.transport.kind=infiniband"});
+  const auto scenario = ParsePermutation({"cluster.transport.kind=infiniband"});
   ASSERT_TRUE(scenario.has_value());
   EXPECT_EQ(scenario->cluster.switches.loss_control, LossControl::kCredits);
   EXPECT_FALSE(scenario->cluster.switches.marking.has_value());
-  EXPECT_THAT(Problems({"cluster.transport.kind=infiniband", "cluster.fabric.switch.pfc=true"}),
-              HasSubstr("[TL1207]"));
+  EXPECT_THAT(
+      PermutationProblems({"cluster.transport.kind=infiniband", "cluster.fabric.switch.pfc=true"}),
+      HasSubstr("[TL1207]"));
 }
 
 TEST(Packets, ReadsTheInsideOfSwitches) {
-  const auto scenario =
-      Parse({"cluster.fabric.switch={buffer: 12 MB, cut_through: true, classes: 4, weights: [2, 1, "
-             "1], pfc: {alpha: 0.5, reserved: 8 KiB, resume: 4 KiB, headroom: 200 KiB, quanta: "
-             "1000}, ecn: "
-             "{kmin: 100 KB, kmax: 400 KB, pmax: 0.5}}"});
+  const auto scenario = ParsePermutation(
+      {"cluster.fabric.switch={buffer: 12 MB, cut_through: true, classes: 4, weights: [2, 1, "
+       "1], pfc: {alpha: 0.5, reserved: 8 KiB, resume: 4 KiB, headroom: 200 KiB, quanta: "
+       "1000}, ecn: "
+       "{kmin: 100 KB, kmax: 400 KB, pmax: 0.5}}"});
   ASSERT_TRUE(scenario.has_value());
   const SwitchModel& switches = scenario->cluster.switches;
   EXPECT_EQ(switches.buffer, Bytes(12'000'000));
@@ -180,80 +174,87 @@ TEST(Packets, ReadsTheInsideOfSwitches) {
 
 TEST(Packets, NamesTheKeyThatIsToBlame) {
   EXPECT_THAT(
-      Problems({"cluster.fabric.switch.pfc.headroom=1 KiB"}),
+      PermutationProblems({"cluster.fabric.switch.pfc.headroom=1 KiB"}),
       AllOf(HasSubstr("--set:1:36: error: PFC with 1 KiB of headroom"), HasSubstr("[TL1802]")));
+  EXPECT_THAT(PermutationProblems(
+                  {"cluster.transport.kind=infiniband", "cluster.fabric.switch.vl.buffer=4 KiB"}),
+              AllOf(HasSubstr("cluster.fabric.switch.vl.buffer=4 KiB"), HasSubstr("[TL1804]")));
+  EXPECT_THAT(PermutationProblems(
+                  {"cluster.fabric.routing=spray", "cluster.transport.loss_recovery=go_back_n"}),
+              AllOf(HasSubstr("cluster.transport.loss_recovery"), HasSubstr("[TL1807]")));
   EXPECT_THAT(
-      Problems({"cluster.transport.kind=infiniband", "cluster.fabric.switch.vl.buffer=4 KiB"}),
-      AllOf(HasSubstr("cluster.fabric.switch.vl.buffer=4 KiB"), HasSubstr("[TL1804]")));
-  EXPECT_THAT(
-      Problems({"cluster.fabric.routing=spray", "cluster.transport.loss_recovery=go_back_n"}),
-      AllOf(HasSubstr("cluster.transport.loss_recovery"), HasSubstr("[TL1807]")));
-  EXPECT_THAT(Problems({"cluster.fabric.switch.pfc=false", "cluster.transport.retry_limit=0"}),
-              AllOf(HasSubstr("cluster.transport.retry_limit"), HasSubstr("[TL1806]")));
-  EXPECT_THAT(Problems({"cluster.fabric.switch.ecn=false"}),
+      PermutationProblems({"cluster.fabric.switch.pfc=false", "cluster.transport.retry_limit=0"}),
+      AllOf(HasSubstr("cluster.transport.retry_limit"), HasSubstr("[TL1806]")));
+  EXPECT_THAT(PermutationProblems({"cluster.fabric.switch.ecn=false"}),
               AllOf(HasSubstr("cluster.fabric.switch.ecn"), HasSubstr("[TL1809]")));
 }
 
 TEST(Packets, ReadsParametersOfCongestionControlWithTheirUnits) {
-  EXPECT_THAT(Problems({"cluster.transport.congestion_control={name: dcqcn, rate_ai: 40 Mb/s, g: "
-                        "0.01, increase_interval: 55 us}"}),
+  EXPECT_THAT(PermutationProblems(
+                  {"cluster.transport.congestion_control={name: dcqcn, rate_ai: 40 Mb/s, g: "
+                   "0.01, increase_interval: 55 us}"}),
               IsEmpty());
-  EXPECT_THAT(Problems({"cluster.transport.congestion_control={name: dcqcn, rate_ai: 40}"}),
-              HasSubstr("[TL1103]"));
-  EXPECT_THAT(Problems({"cluster.transport.congestion_control=dcqnc"}),
+  EXPECT_THAT(
+      PermutationProblems({"cluster.transport.congestion_control={name: dcqcn, rate_ai: 40}"}),
+      HasSubstr("[TL1103]"));
+  EXPECT_THAT(PermutationProblems({"cluster.transport.congestion_control=dcqnc"}),
               AllOf(HasSubstr("[TL1820]"), HasSubstr("dcqcn")));
-  EXPECT_THAT(Problems({"cluster.transport.congestion_control={name: dcqcn, rate_aj: 1 Mb/s}"}),
-              HasSubstr("[TL1822]"));
+  EXPECT_THAT(
+      PermutationProblems({"cluster.transport.congestion_control={name: dcqcn, rate_aj: 1 Mb/s}"}),
+      HasSubstr("[TL1822]"));
 }
 
 TEST(Packets, ReadsWhatBecomesOfLostPackets) {
-  const auto scenario =
-      Parse({"cluster.fabric.routing=spray", "cluster.fabric.switch.pfc=false",
-             "cluster.transport.low_timeout=100 us", "cluster.transport.loss_distance=32",
-             "cluster.transport.congestion_control=nscc"});
+  const auto scenario = ParsePermutation(
+      {"cluster.fabric.routing=spray", "cluster.fabric.switch.pfc=false",
+       "cluster.transport.low_timeout=100 us", "cluster.transport.loss_distance=32",
+       "cluster.transport.congestion_control=nscc"});
   ASSERT_TRUE(scenario.has_value());
   const PacketTransport& transport = scenario->cluster.packet_transport;
   EXPECT_EQ(transport.low_timeout, Time::Microseconds(100));
   EXPECT_EQ(transport.loss_distance, 32U);
   EXPECT_EQ(transport.path_selection, PathSelection::kMixed);
-  EXPECT_THAT(Problems({"cluster.fabric.switch.pfc=false", "cluster.transport.low_timeout=1 ns"}),
+  EXPECT_THAT(PermutationProblems(
+                  {"cluster.fabric.switch.pfc=false", "cluster.transport.low_timeout=1 ns"}),
               AllOf(HasSubstr("cluster.transport.low_timeout"), HasSubstr("[TL1812]")));
-  EXPECT_THAT(Problems({"cluster.transport.path_selection=mixd"}), HasSubstr("mixed"));
+  EXPECT_THAT(PermutationProblems({"cluster.transport.path_selection=mixd"}), HasSubstr("mixed"));
 }
 
 TEST(Packets, ReadsHowWindowsCountAndAcknowledgementsTravel) {
-  const auto scenario =
-      Parse({"cluster.transport.window_rule=not_full", "cluster.transport.acks_with_data=true",
-             "cluster.transport.base_rtt=12 us"});
+  const auto scenario = ParsePermutation({"cluster.transport.window_rule=not_full",
+                                          "cluster.transport.acks_with_data=true",
+                                          "cluster.transport.base_rtt=12 us"});
   ASSERT_TRUE(scenario.has_value());
   const PacketTransport& transport = scenario->cluster.packet_transport;
   EXPECT_EQ(transport.window_rule, WindowRule::kNotFull);
   EXPECT_TRUE(transport.acks_with_data);
   EXPECT_EQ(transport.base_rtt, Time::Microseconds(12));
-  EXPECT_THAT(Problems({"cluster.transport.window_rule=notfull"}), HasSubstr("not_full"));
-  EXPECT_THAT(
-      Problems({"cluster.transport.kind=infiniband", "cluster.transport.acks_with_data=true"}),
-      AllOf(HasSubstr("acks_with_data"), HasSubstr("[TL1835]")));
+  EXPECT_THAT(PermutationProblems({"cluster.transport.window_rule=notfull"}),
+              HasSubstr("not_full"));
+  EXPECT_THAT(PermutationProblems(
+                  {"cluster.transport.kind=infiniband", "cluster.transport.acks_with_data=true"}),
+              AllOf(HasSubstr("acks_with_data"), HasSubstr("[TL1835]")));
 }
 
 TEST(Packets, WarnsThatOtherEnginesDoNotReadTheirKeys) {
-  const std::string problems = Problems({"engine=flow", "cluster.fabric.switch.buffer=12 MB",
-                                         "cluster.transport.congestion_control=dcqcn"});
+  const std::string problems =
+      PermutationProblems({"engine=flow", "cluster.fabric.switch.buffer=12 MB",
+                           "cluster.transport.congestion_control=dcqcn"});
   EXPECT_THAT(problems, AllOf(HasSubstr("the flow engine does not read 'buffer' [TL1210]"),
                               HasSubstr("does not read 'congestion_control' [TL1210]")));
 }
 
 TEST(Packets, RefusesWhatNoEngineRuns) {
-  EXPECT_THAT(Problems({"engine=analytic"}), HasSubstr("[TL1212]"));
+  EXPECT_THAT(PermutationProblems({"engine=analytic"}), HasSubstr("[TL1212]"));
 }
 
 // A ring of 16 hosts moves 15/16 of 1 MiB twice through every cable of a host: 16 packets a step.
 TEST(Packets, RunsACollectiveAndCountsItsPackets) {
   const RunResult result =
-      RunWith({"workload={collective: {primitive: all_reduce, size: 1 MiB, algorithm: ring, "
-               "channels: 1, protocol: simple}}",
-               "cluster.transport.congestion_control=none"},
-              {.all_links = true});
+      RunPermutation({"workload={collective: {primitive: all_reduce, size: 1 MiB, algorithm: ring, "
+                      "channels: 1, protocol: simple}}",
+                      "cluster.transport.congestion_control=none"},
+                     {.all_links = true});
   ASSERT_EQ(result.status, RunStatus::kFinished);
   ASSERT_NE(result.packets, nullptr);
   EXPECT_EQ(result.packets->counters.packets.data, 16U * 30 * 16);
@@ -268,38 +269,42 @@ TEST(Packets, RunsACollectiveAndCountsItsPackets) {
 // Parts of 65,536 B over 3 queue pairs: 21,888, 21,888 and 21,760 B, 6 packets each.
 TEST(Packets, SplitsMessagesOfCollectivesOverQueuePairs) {
   const RunResult result =
-      RunWith({"workload={collective: {primitive: all_reduce, size: 1 MiB, algorithm: ring, "
-               "channels: 1, protocol: simple}}",
-               "cluster.transport.queue_pairs=3"});
+      RunPermutation({"workload={collective: {primitive: all_reduce, size: 1 MiB, algorithm: ring, "
+                      "channels: 1, protocol: simple}}",
+                      "cluster.transport.queue_pairs=3"});
   EXPECT_EQ(result.packets->counters.packets.data, 16U * 30 * 18);
-  EXPECT_THAT(Problems({"cluster.transport.queue_pairs=3"}), HasSubstr("[TL1207]"));
-  EXPECT_THAT(Problems({"cluster.transport.queue_pairs=33"}), HasSubstr("[TL1108]"));
+  EXPECT_THAT(PermutationProblems({"cluster.transport.queue_pairs=3"}), HasSubstr("[TL1207]"));
+  EXPECT_THAT(PermutationProblems({"cluster.transport.queue_pairs=33"}), HasSubstr("[TL1108]"));
 }
 
 // A switch that is down has no ports, and needs no buffer for any.
 TEST(Packets, GoAroundASwitchThatIsDown) {
   for (const char* transport : {"rocev2", "tcp", "infiniband"}) {
-    const RunResult result = RunWith({"faults=[{target: core-0, kind: fail}]",
-                                      std::string("cluster.transport.kind=") + transport});
+    const RunResult result = RunPermutation({"faults=[{target: core-0, kind: fail}]",
+                                             std::string("cluster.transport.kind=") + transport});
     EXPECT_EQ(result.status, RunStatus::kFinished) << transport;
   }
 }
 
 TEST(Packets, RefusesAbsurdTraffic) {
-  EXPECT_THAT(Problems({"workload.traffic={pattern: uniform, size: 1 MB, arrivals: poisson, load: "
-                        "1.5, window: 1 ms}"}),
+  EXPECT_THAT(PermutationProblems(
+                  {"workload.traffic={pattern: uniform, size: 1 MB, arrivals: poisson, load: "
+                   "1.5, window: 1 ms}"}),
               HasSubstr("[TL1108]"));
-  EXPECT_THAT(Problems({"workload.traffic={pattern: uniform, size: 1 MB, arrivals: poisson, load: "
-                        ".nan, window: 1 ms}"}),
+  EXPECT_THAT(PermutationProblems(
+                  {"workload.traffic={pattern: uniform, size: 1 MB, arrivals: poisson, load: "
+                   ".nan, window: 1 ms}"}),
               HasSubstr("--set:1:"));
-  EXPECT_THAT(Problems({"workload.traffic={pattern: uniform, size: 0 B}"}), HasSubstr("[TL1108]"));
-  EXPECT_THAT(Problems({"workload.traffic={pattern: permutation, senders: 3, size: 1 MB}"}),
-              HasSubstr("the pattern permutation does not read 'senders' [TL1207]"));
+  EXPECT_THAT(PermutationProblems({"workload.traffic={pattern: uniform, size: 0 B}"}),
+              HasSubstr("[TL1108]"));
+  EXPECT_THAT(
+      PermutationProblems({"workload.traffic={pattern: permutation, senders: 3, size: 1 MB}"}),
+      HasSubstr("the pattern permutation does not read 'senders' [TL1207]"));
 }
 
 // Sixteen messages of 245 packets; each crosses 2, 4 or 6 links of a three-level tree.
 TEST(Packets, CountsEveryHopOnSomeLink) {
-  const RunResult result = RunWith({}, {.all_links = true});
+  const RunResult result = RunPermutation({}, {.all_links = true});
   ASSERT_EQ(result.status, RunStatus::kFinished);
   const PacketCounters& counters = *result.traffic->counters;
   EXPECT_EQ(counters.packets.data, 16U * 245);
@@ -313,7 +318,7 @@ TEST(Packets, CountsEveryHopOnSomeLink) {
 TEST(Packets, NeverBeatsItsBoundAndSlowsNoFlowBelowOne) {
   for (const char* transport : {"rocev2", "infiniband"}) {
     for (const char* engine : {"packet", "flow"}) {
-      const RunResult result = RunWith(
+      const RunResult result = RunPermutation(
           {std::string("cluster.transport.kind=") + transport, std::string("engine=") + engine});
       EXPECT_GT(result.bound, Time()) << transport << engine;
       EXPECT_GE(result.time, result.bound) << transport << engine;
@@ -330,7 +335,7 @@ TEST(Packets, BoundOfOneByteIsTheLatencyOfTheShortestPathWhateverWaysPacketsTake
   for (const char* policy : {"valiant", "ugal-l", "ugal-g", "par", "dragonfly-plus", "spray"}) {
     for (const char* engine : {"packet", "flow"}) {
       const auto run = [&](const char* pattern, const char* size) {
-        return RunWith(
+        return RunPermutation(
             {"cluster.transport={kind: infiniband, message_overhead: 1 us}",
              std::string("engine=") + engine,
              std::string("cluster.fabric={kind: dragonfly, h: 2, routing: ") + policy + "}",
@@ -350,8 +355,9 @@ TEST(Packets, BoundOfOneByteIsTheLatencyOfTheShortestPathWhateverWaysPacketsTake
 
 // The path that stands for a message may be a slow one that its packets avoid.
 TEST(Packets, NoDegradedCableRaisesTheBoundOfPacketsThatGoAroundIt) {
-  const RunResult result = RunWith({"cluster.fabric.routing=adaptive",
-                                    "faults=[{target: leaf-0/spine-0, kind: degrade, value: 1%}]"});
+  const RunResult result =
+      RunPermutation({"cluster.fabric.routing=adaptive",
+                      "faults=[{target: leaf-0/spine-0, kind: degrade, value: 1%}]"});
   EXPECT_EQ(result.status, RunStatus::kFinished);
   // 1 MB and 245 headers of 82 B at 12.5 GB/s.
   EXPECT_NEAR(result.bound.seconds(), (1e6 + 244.14 * 82) / 12.5e9, 1e-9);
@@ -359,8 +365,9 @@ TEST(Packets, NoDegradedCableRaisesTheBoundOfPacketsThatGoAroundIt) {
 
 // Eight hosts send 1 MB to one at 100 Gb/s: 8 MB and their headers over one cable.
 TEST(Packets, AnIncastTakesWhatItsCableTakes) {
-  const RunResult result = RunWith({"workload.traffic={pattern: incast, senders: 8, size: 1 MB}",
-                                    "cluster.transport.congestion_control=none"});
+  const RunResult result =
+      RunPermutation({"workload.traffic={pattern: incast, senders: 8, size: 1 MB}",
+                      "cluster.transport.congestion_control=none"});
   ASSERT_EQ(result.status, RunStatus::kFinished);
   const double least = 8 * (1e6 + 245 * 82) / 12.5e9;
   EXPECT_GE(result.time.seconds(), least);
@@ -369,9 +376,9 @@ TEST(Packets, AnIncastTakesWhatItsCableTakes) {
 
 // With a small buffer the senders are held back: by leaf-0, for the one output that they all take.
 TEST(Packets, SaysWhoWasPausedForWhichOutput) {
-  const RunResult result =
-      RunWith({"workload.traffic={pattern: incast, senders: 8, size: 1 MB}",
-               "cluster.transport.congestion_control=none", "cluster.fabric.switch.buffer=1 MB"});
+  const RunResult result = RunPermutation(
+      {"workload.traffic={pattern: incast, senders: 8, size: 1 MB}",
+       "cluster.transport.congestion_control=none", "cluster.fabric.switch.buffer=1 MB"});
   ASSERT_EQ(result.status, RunStatus::kFinished);
   const PacketCounters& counters = *result.traffic->counters;
   std::uint64_t pauses = 0;
@@ -387,14 +394,14 @@ TEST(Packets, SaysWhoWasPausedForWhichOutput) {
 }
 
 TEST(Packets, RepeatsWithOtherSeeds) {
-  const RunResult result = RunWith({}, {.repeat = 4});
+  const RunResult result = RunPermutation({}, {.repeat = 4});
   ASSERT_TRUE(result.repeat.has_value());
   EXPECT_EQ(result.repeat->seeds, (std::vector<std::uint64_t>{1, 2, 3, 4}));
   const RepeatedFigure& time = result.repeat->figures.front();
   EXPECT_EQ(time.name, "time_s");
   double sum = 0;
   for (int seed = 1; seed <= 4; ++seed) {
-    sum += RunWith({"seed=" + std::to_string(seed)}).time.seconds();
+    sum += RunPermutation({"seed=" + std::to_string(seed)}).time.seconds();
   }
   EXPECT_DOUBLE_EQ(time.interval.mean, sum / 4);
   EXPECT_GT(*time.interval.half_width, 0);

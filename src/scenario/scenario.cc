@@ -36,9 +36,9 @@ std::int64_t RanksOfCollective(const YamlMap& root) {
 }
 
 // The document being read, until it is known whether it is a scenario.
-class Reader {
+class ScenarioReader {
  public:
-  Reader(YamlDocument document, std::string file)
+  ScenarioReader(YamlDocument document, std::string file)
       : document_(std::move(document)), file_(std::move(file)) {
     scenario_.name = std::filesystem::path(file_).stem().string();
   }
@@ -350,7 +350,7 @@ Result<Scenario> ParseScenario(std::string_view text, const std::string& file,
   // The tables that a training step looks up are read meanwhile, if the text looks like one.
   const bool step = text.contains("training:");
   std::optional<Result<Scenario>> read;
-  Beside([&] { read = Reader(std::move(*document), file).Read(); }, step ? 2 : 0,
+  Beside([&] { read = ScenarioReader(std::move(*document), file).Read(); }, step ? 2 : 0,
          [](std::size_t table) { table == 0 ? (void)Kernels() : (void)AcceleratorNames(); });
   return *std::move(read);
 }

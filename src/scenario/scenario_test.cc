@@ -21,13 +21,14 @@ constexpr const char* kCollective =
     "workload:\n"
     "  collective: {primitive: all_reduce, from: 1 KiB, to: 16 KiB, factor: 4}\n";
 
-Scenario Read(const std::string& text, const std::vector<Assignment>& assignments = {}) {
+Scenario ReadText(const std::string& text, const std::vector<Assignment>& assignments = {}) {
   auto scenario = ParseScenario(text, "s.yaml", assignments);
   EXPECT_TRUE(scenario) << Format(scenario.error().front());
   return scenario ? std::move(*scenario) : Scenario{};
 }
 
-std::string Problems(const std::string& text, const std::vector<Assignment>& assignments = {}) {
+std::string ReadingProblems(const std::string& text,
+                            const std::vector<Assignment>& assignments = {}) {
   const auto scenario = ParseScenario(text, "s.yaml", assignments);
   EXPECT_FALSE(scenario);
   std::string out;
@@ -38,7 +39,7 @@ std::string Problems(const std::string& text, const std::vector<Assignment>& ass
 }
 
 TEST(Scenario, ReadsACollectiveWithItsSizes) {
-  const Scenario scenario = Read(kCollective);
+  const Scenario scenario = ReadText(kCollective);
   const auto& job = std::get<CollectiveJob>(scenario.workload);
   EXPECT_EQ(scenario.name, "s");
   EXPECT_EQ(scenario.engine, EngineKind::kFlow);
@@ -49,7 +50,7 @@ TEST(Scenario, ReadsACollectiveWithItsSizes) {
 }
 
 TEST(Scenario, CountsWholeElementsAsNcclTestsDoes) {
-  const Scenario scenario = Read(
+  const Scenario scenario = ReadText(
       "cluster: {nodes: 2}\nworkload:\n"
       "  collective: {primitive: all_reduce, sizes: [8 B, 10 B], dtype: double}\n");
   EXPECT_THAT(std::get<CollectiveJob>(scenario.workload).sizes, ElementsAre(Bytes(8), Bytes(8)));
@@ -58,28 +59,31 @@ TEST(Scenario, CountsWholeElementsAsNcclTestsDoes) {
 
 TEST(Scenario, RefusesSizesOfLessThanOneElement) {
   for (const char* size : {"size: 3 B", "sizes: [4 KiB, 1 B]", "from: 1 B, to: 8 B"}) {
-    EXPECT_THAT(Problems(std::string("cluster: {nodes: 2}\nworkload:\n  collective: {primitive: "
-                                     "all_reduce, ") +
-                         size + "}\n"),
-                testing::AllOf(HasSubstr("s.yaml:3:"), HasSubstr("less than one float of 4 B")));
+    EXPECT_THAT(
+        ReadingProblems(std::string("cluster: {nodes: 2}\nworkload:\n  collective: {primitive: "
+                                    "all_reduce, ") +
+                        size + "}\n"),
+        testing::AllOf(HasSubstr("s.yaml:3:"), HasSubstr("less than one float of 4 B")));
   }
 }
 
 TEST(Scenario, PlacesTheOneLineFormOfAFabricInTheFile) {
-  EXPECT_THAT(Problems("cluster:\n  fabric: clos:radx=3\nworkload: {collective: {primitive: "
-                       "all_reduce, size: 1 MiB}}\n"),
+  EXPECT_THAT(ReadingProblems("cluster:\n  fabric: clos:radx=3\nworkload: {collective: {primitive: "
+                              "all_reduce, size: 1 MiB}}\n"),
               HasSubstr("s.yaml:2:16: error: unknown key 'radx' [TL1104]\n"
                         "      fabric: clos:radx=3\n"));
-  EXPECT_THAT(Problems("cluster:\n  fabric: 'clos:radix=3x'\nworkload: {collective: {primitive: "
-                       "all_reduce, size: 1 MiB}}\n"),
-              HasSubstr("s.yaml:2:23: error: '3x'"));
+  EXPECT_THAT(
+      ReadingProblems("cluster:\n  fabric: 'clos:radix=3x'\nworkload: {collective: {primitive: "
+                      "all_reduce, size: 1 MiB}}\n"),
+      HasSubstr("s.yaml:2:23: error: '3x'"));
 }
 
 TEST(Scenario, PointsAtChannelsThatTheAlgorithmCannotUse) {
-  EXPECT_THAT(Problems("cluster: {nodes: 4}\nworkload:\n  collective:\n    primitive: all_gather\n"
-                       "    size: 1 MiB\n    algorithm: bruck\n    channels: 3\n"),
-              testing::AllOf(HasSubstr("s.yaml:7:15: error: bruck cannot use 3 channels"),
-                             HasSubstr("TL1504")));
+  EXPECT_THAT(
+      ReadingProblems("cluster: {nodes: 4}\nworkload:\n  collective:\n    primitive: all_gather\n"
+                      "    size: 1 MiB\n    algorithm: bruck\n    channels: 3\n"),
+      testing::AllOf(HasSubstr("s.yaml:7:15: error: bruck cannot use 3 channels"),
+                     HasSubstr("TL1504")));
 }
 
 TEST(Scenario, PointsAtTheModelThatIsAMixtureOfExperts) {
@@ -98,7 +102,7 @@ TEST(Scenario, PointsAtTheModelThatIsAMixtureOfExperts) {
 }
 
 TEST(Scenario, SaysWhatItChoseWhereTheFileIsSilent) {
-  const Scenario scenario = Read(
+  const Scenario scenario = ReadText(
       "cluster: {node: dgx-h100, nodes: 2}\nworkload:\n"
       "  collective: {primitive: all_reduce, size: 1 MiB}\n");
   ASSERT_EQ(scenario.assumptions.size(), 4U);
@@ -111,7 +115,7 @@ TEST(Scenario, SaysWhatItChoseWhereTheFileIsSilent) {
 
 TEST(Scenario, LeavesToNcclOnlyWhatItDoesNotName) {
   const auto left = [](const std::string& named) {
-    const Scenario scenario = Read(
+    const Scenario scenario = ReadText(
         "cluster: {nodes: 4, fabric: single-switch}\nworkload:\n"
         "  collective: {primitive: all_reduce, size: 1 MiB" +
         named + "}\n");
@@ -174,16 +178,17 @@ TEST(Scenario, SaysWhereItSoughtAFileThatIsNowhere) {
                                          "'of/sub/n.")))
         << key;
   }
-  EXPECT_THAT(Problems("cluster: {nodes: 4, placement: {file: n.txt}}\nworkload: {collective: "
-                       "{primitive: all_reduce, size: 1 MiB}}\n"),
-              testing::AllOf(HasSubstr("s.yaml:1:39: error: there is no file 'n.txt' [TL1101]"),
-                             HasSubstr("sought beside the scenario")));
+  EXPECT_THAT(
+      ReadingProblems("cluster: {nodes: 4, placement: {file: n.txt}}\nworkload: {collective: "
+                      "{primitive: all_reduce, size: 1 MiB}}\n"),
+      testing::AllOf(HasSubstr("s.yaml:1:39: error: there is no file 'n.txt' [TL1101]"),
+                     HasSubstr("sought beside the scenario")));
 }
 
 TEST(Scenario, AssignmentsReplaceKeys) {
-  const Scenario scenario =
-      Read(kCollective,
-           {{"cluster.nodes=8", "--set 1"}, {"seed=7", "--seed"}, {"engine=analytic", "--engine"}});
+  const Scenario scenario = ReadText(
+      kCollective,
+      {{"cluster.nodes=8", "--set 1"}, {"seed=7", "--seed"}, {"engine=analytic", "--engine"}});
   EXPECT_EQ(scenario.cluster.fabric->fabric.endpoints().size(), 8U);
   EXPECT_EQ(scenario.seed, 7U);
   EXPECT_EQ(scenario.engine, EngineKind::kAnalytic);
@@ -191,14 +196,14 @@ TEST(Scenario, AssignmentsReplaceKeys) {
 
 TEST(Scenario, TakesAFabricInOneLine) {
   const Scenario scenario =
-      Read(kCollective, {{"cluster.fabric=single-switch:link=200 Gb/s", "--fabric"}});
+      ReadText(kCollective, {{"cluster.fabric=single-switch:link=200 Gb/s", "--fabric"}});
   const Fabric& fabric = scenario.cluster.fabric->fabric;
   EXPECT_EQ(fabric.link(LinkId(0)).rate, Rate::GigabitsPerSecond(200));
 }
 
 TEST(Scenario, FaultsChangeTheFabric) {
-  const Scenario scenario =
-      Read(std::string(kCollective) + "faults:\n  - {target: host-2, kind: degrade, value: 25%}\n");
+  const Scenario scenario = ReadText(std::string(kCollective) +
+                                     "faults:\n  - {target: host-2, kind: degrade, value: 25%}\n");
   const Fabric& fabric = scenario.cluster.fabric->fabric;
   const LinkId slow = fabric.out(fabric.Find("host-2").front()).front();
   EXPECT_EQ(fabric.link(slow).rate, Rate::GigabitsPerSecond(25));
@@ -209,9 +214,9 @@ TEST(Scenario, KeepsFaultsThatComeAndGoForThePacketEngine) {
                            "faults:\n"
                            "  - {target: host-2, kind: fail, at: 2 ms, until: 5 ms}\n"
                            "  - {target: host-1, kind: bit_errors, value: 1e-9}\n";
-  const Scenario scenario = Read(text, {{"engine=packet", "--set 1"},
-                                        {"cluster.transport.kind=rocev2", "--set 2"},
-                                        {"cluster.fabric.switch.rerouting=50 us", "--set 3"}});
+  const Scenario scenario = ReadText(text, {{"engine=packet", "--set 1"},
+                                            {"cluster.transport.kind=rocev2", "--set 2"},
+                                            {"cluster.fabric.switch.rerouting=50 us", "--set 3"}});
   const auto& faults = scenario.cluster.timed_faults;
   ASSERT_EQ(faults.size(), 2U);
   EXPECT_EQ(faults[0].kind, TimedFault::Kind::kDown);
@@ -220,68 +225,70 @@ TEST(Scenario, KeepsFaultsThatComeAndGoForThePacketEngine) {
   EXPECT_EQ(faults[1].chance, 1e-9);
   EXPECT_EQ(scenario.cluster.rerouting, Time::Microseconds(50));
   EXPECT_EQ(scenario.cluster.faults.size(), 0U);
-  const Diagnostics warnings = Read(text).warnings;
+  const Diagnostics warnings = ReadText(text).warnings;
   ASSERT_EQ(warnings.size(), 2U);
   EXPECT_EQ(warnings[0].code, "TL1210");
 }
 
 TEST(Scenario, RefusesFaultsThatContradictThemselves) {
   const std::string head = std::string(kCollective) + "faults:\n  - ";
-  EXPECT_THAT(Problems(head + "{target: host-2, kind: degrade}\n"), HasSubstr("TL1204"));
-  EXPECT_THAT(Problems(head + "{target: host-2, kind: fail, value: 50%}\n"), HasSubstr("TL1204"));
-  EXPECT_THAT(Problems(head + "{target: host-2, kind: degrade, value: 150%}\n"),
+  EXPECT_THAT(ReadingProblems(head + "{target: host-2, kind: degrade}\n"), HasSubstr("TL1204"));
+  EXPECT_THAT(ReadingProblems(head + "{target: host-2, kind: fail, value: 50%}\n"),
+              HasSubstr("TL1204"));
+  EXPECT_THAT(ReadingProblems(head + "{target: host-2, kind: degrade, value: 150%}\n"),
               HasSubstr("between 0 and 100 %"));
-  EXPECT_THAT(Problems(head + "{target: host-2, kind: frame_loss}\n"), HasSubstr("TL1204"));
-  EXPECT_THAT(Problems(head + "{target: host-2, kind: fail, at: 2 ms, until: 1 ms}\n"),
+  EXPECT_THAT(ReadingProblems(head + "{target: host-2, kind: frame_loss}\n"), HasSubstr("TL1204"));
+  EXPECT_THAT(ReadingProblems(head + "{target: host-2, kind: fail, at: 2 ms, until: 1 ms}\n"),
               testing::AllOf(HasSubstr("s.yaml:5:"), HasSubstr("TL1406")));
-  EXPECT_THAT(Problems(head + "{target: host-9, kind: fail, at: 2 ms}\n"),
+  EXPECT_THAT(ReadingProblems(head + "{target: host-9, kind: fail, at: 2 ms}\n"),
               testing::AllOf(HasSubstr("s.yaml:5:"), HasSubstr("TL1406")));
-  EXPECT_THAT(Problems(head + "{target: host-9, kind: fail}\n"),
+  EXPECT_THAT(ReadingProblems(head + "{target: host-9, kind: fail}\n"),
               testing::AllOf(HasSubstr("s.yaml:5:"), HasSubstr("TL1406")));
 }
 
 TEST(Scenario, NeedsExactlyOneWorkload) {
-  EXPECT_THAT(Problems("cluster: {nodes: 4}\n"), HasSubstr("key 'workload' is missing"));
-  EXPECT_THAT(Problems("cluster: {nodes: 4}\nworkload: {}\n"), HasSubstr("TL1203"));
-  EXPECT_THAT(Problems("cluster: {nodes: 4}\nworkload: {training: {}, collective: {}}\n"),
+  EXPECT_THAT(ReadingProblems("cluster: {nodes: 4}\n"), HasSubstr("key 'workload' is missing"));
+  EXPECT_THAT(ReadingProblems("cluster: {nodes: 4}\nworkload: {}\n"), HasSubstr("TL1203"));
+  EXPECT_THAT(ReadingProblems("cluster: {nodes: 4}\nworkload: {training: {}, collective: {}}\n"),
               HasSubstr("TL1203"));
-  EXPECT_THAT(Problems("workload: {collective: {primitive: barrier}}\n"),
+  EXPECT_THAT(ReadingProblems("workload: {collective: {primitive: barrier}}\n"),
               HasSubstr("key 'cluster' is missing"));
 }
 
 TEST(Scenario, NeedsItsSizesExactlyOnce) {
   const std::string head = "cluster: {nodes: 4}\nworkload:\n  collective: {primitive: all_reduce";
-  EXPECT_THAT(Problems(head + "}\n"), HasSubstr("TL1205"));
-  EXPECT_THAT(Problems(head + ", size: 1 KiB, sizes: [1 KiB]}\n"), HasSubstr("TL1205"));
-  EXPECT_THAT(Problems(head + ", from: 2 KiB, to: 1 KiB}\n"), HasSubstr("TL1205"));
-  EXPECT_THAT(Problems(head + ", from: 2 KiB}\n"), HasSubstr("TL1205"));
-  EXPECT_THAT(Problems(head + ", size: 1 KiB, factor: 2}\n"), HasSubstr("TL1205"));
-  EXPECT_THAT(Problems(head + ", sizes: []}\n"), HasSubstr("TL1108"));
-  EXPECT_THAT(Problems(head + ", size: 5 PiB}\n"), HasSubstr("TL1108"));
+  EXPECT_THAT(ReadingProblems(head + "}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(ReadingProblems(head + ", size: 1 KiB, sizes: [1 KiB]}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(ReadingProblems(head + ", from: 2 KiB, to: 1 KiB}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(ReadingProblems(head + ", from: 2 KiB}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(ReadingProblems(head + ", size: 1 KiB, factor: 2}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(ReadingProblems(head + ", sizes: []}\n"), HasSubstr("TL1108"));
+  EXPECT_THAT(ReadingProblems(head + ", size: 5 PiB}\n"), HasSubstr("TL1108"));
 }
 
 TEST(Scenario, RefusesMoreRanksThanEndpoints) {
-  EXPECT_THAT(Problems(kCollective, {{"workload.collective.ranks=5", "--ranks"}}),
+  EXPECT_THAT(ReadingProblems(kCollective, {{"workload.collective.ranks=5", "--ranks"}}),
               HasSubstr("5 ranks on 4 endpoints"));
-  EXPECT_THAT(Problems(kCollective, {{"workload.collective.root=4", "--root"},
-                                     {"workload.collective.primitive=reduce", "OP"}}),
+  EXPECT_THAT(ReadingProblems(kCollective, {{"workload.collective.root=4", "--root"},
+                                            {"workload.collective.primitive=reduce", "OP"}}),
               HasSubstr("from 0 to 3"));
 }
 
 TEST(Scenario, RefusesKeysThatNothingWouldRead) {
-  EXPECT_THAT(Problems(kCollective, {{"cluster.transport={kind: ideal, mtu: 1 KiB}", "--set 1"}}),
-              HasSubstr("TL1207"));
-  EXPECT_THAT(Problems(kCollective, {{"workload.collective.primitive=barrier", "OP"}}),
+  EXPECT_THAT(
+      ReadingProblems(kCollective, {{"cluster.transport={kind: ideal, mtu: 1 KiB}", "--set 1"}}),
+      HasSubstr("TL1207"));
+  EXPECT_THAT(ReadingProblems(kCollective, {{"workload.collective.primitive=barrier", "OP"}}),
               HasSubstr("a barrier moves no data [TL1205]"));
-  EXPECT_THAT(Problems(kCollective, {{"cluster.fabric.switch={buffer: 1 MiB}", "--set 1"}}),
+  EXPECT_THAT(ReadingProblems(kCollective, {{"cluster.fabric.switch={buffer: 1 MiB}", "--set 1"}}),
               HasSubstr("'buffer' is of Ethernet switches, and InfiniBand has credits [TL1207]"));
 }
 
 TEST(Scenario, RefusesTheRootOfAPrimitiveWithoutOne) {
   const Assignment root{"workload.collective.root=1", "--root"};
-  EXPECT_THAT(Problems(kCollective, {root}), HasSubstr("all_reduce has no root [TL1207]"));
+  EXPECT_THAT(ReadingProblems(kCollective, {root}), HasSubstr("all_reduce has no root [TL1207]"));
   const Scenario scenario =
-      Read(kCollective, {root, {"workload.collective.primitive=broadcast", "OP"}});
+      ReadText(kCollective, {root, {"workload.collective.primitive=broadcast", "OP"}});
   EXPECT_EQ(std::get<CollectiveJob>(scenario.workload).root, 1U);
 }
 
@@ -322,24 +329,24 @@ TEST(Scenario, WarnsOfPlanKeysThatTheExtentsMakeMoot) {
 
 TEST(Scenario, BlamesNoKeyForAPrimitiveThatItDoesNotKnow) {
   const std::string problems =
-      Problems(kCollective, {{"workload.collective.primitive=brodcast", "OP"},
-                             {"workload.collective.root=1", "--root"},
-                             {"workload.collective.algorithm=tree", "--algorithm"}});
+      ReadingProblems(kCollective, {{"workload.collective.primitive=brodcast", "OP"},
+                                    {"workload.collective.root=1", "--root"},
+                                    {"workload.collective.algorithm=tree", "--algorithm"}});
   EXPECT_THAT(problems, HasSubstr("did you mean 'broadcast'?"));
   EXPECT_THAT(problems, testing::Not(HasSubstr("all_reduce")));
 }
 
 TEST(Scenario, RefusesNodesBesideTheFabricAndInIt) {
-  EXPECT_THAT(Problems(kCollective, {{"cluster.fabric=single-switch:nodes=8", "--fabric"}}),
+  EXPECT_THAT(ReadingProblems(kCollective, {{"cluster.fabric=single-switch:nodes=8", "--fabric"}}),
               HasSubstr("'nodes' is given beside the fabric and in it [TL1105]"));
 }
 
 TEST(Scenario, TellsWhatIsAssumedOfAServerWhoseFileHasNoRates) {
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "matrix.txt";
   std::ofstream(file) << "\tGPU0\tNIC0\nGPU0\t X \tPIX\nNIC0\tPIX\t X \n";
-  const Scenario scenario = Read("cluster: {node: " + file.string() +
-                                 ", nodes: 2}\nworkload:\n"
-                                 "  collective: {primitive: all_reduce, size: 1 MiB}\n");
+  const Scenario scenario = ReadText("cluster: {node: " + file.string() +
+                                     ", nodes: 2}\nworkload:\n"
+                                     "  collective: {primitive: all_reduce, size: 1 MiB}\n");
   ASSERT_EQ(scenario.assumptions.size(), 4U);
   EXPECT_THAT(scenario.assumptions[2], HasSubstr("node: matrix, as nvidia-smi"));
   EXPECT_THAT(scenario.assumptions[2], HasSubstr("assumed are 400 Gb/s NICs"));
@@ -359,8 +366,9 @@ TEST(Scenario, SeeksANodeFileBesideTheScenario) {
 }
 
 TEST(Scenario, RefusesAnAlgorithmThatCannotDoThePrimitive) {
-  EXPECT_THAT(Problems(kCollective, {{"workload.collective.algorithm=pairwise", "--algorithm"}}),
-              HasSubstr("pairwise does not do all_reduce"));
+  EXPECT_THAT(
+      ReadingProblems(kCollective, {{"workload.collective.algorithm=pairwise", "--algorithm"}}),
+      HasSubstr("pairwise does not do all_reduce"));
 }
 
 TEST(Scenario, ReadsATrainingPlanAndItsModelBesideTheFile) {
@@ -418,11 +426,11 @@ std::vector<std::string> PlacesInTheDemo(const std::string& assignment) {
 TEST(Scenario, BlamesTheClustersKeyThatNoFabricCanBeBuiltOf) {
   EXPECT_THAT(PlacesInTheDemo("cluster.node=dgx-h1000"), ElementsAre("TL1400 --set 1"));
   EXPECT_THAT(PlacesInTheDemo("cluster.nodes=1000000"), ElementsAre("TL1404 --set 1"));
-  EXPECT_THAT(Problems("cluster:\n  fabric: {kind: clos}\n  node: dgx-h1000\n  nodes: 4\n"
-                       "workload: {collective: {primitive: barrier}}\n"),
+  EXPECT_THAT(ReadingProblems("cluster:\n  fabric: {kind: clos}\n  node: dgx-h1000\n  nodes: 4\n"
+                              "workload: {collective: {primitive: barrier}}\n"),
               HasSubstr("s.yaml:3:9: error: unknown node template 'dgx-h1000' [TL1400]"));
-  EXPECT_THAT(Problems("cluster:\n  fabric: {kind: clos}\n  nodes: 900000\n"
-                       "workload: {collective: {primitive: barrier}}\n"),
+  EXPECT_THAT(ReadingProblems("cluster:\n  fabric: {kind: clos}\n  nodes: 900000\n"
+                              "workload: {collective: {primitive: barrier}}\n"),
               HasSubstr("s.yaml:3:10: error: the fabric is too large"));
 }
 
@@ -439,7 +447,7 @@ TEST(Scenario, BlamesThePrecisionThatNoKernelHas) {
 
 TEST(Scenario, SaysNothingOfKeysThatDependOnWhichWorkloadIsKept) {
   EXPECT_THAT(
-      Problems(kCollective, {{"jobs=[]", "--set 1"}}),
+      ReadingProblems(kCollective, {{"jobs=[]", "--set 1"}}),
       testing::AllOf(HasSubstr("TL1203"), HasSubstr("TL1220"), testing::Not(HasSubstr("TL1104"))));
   EXPECT_THAT(PlacesInTheDemo("workload.collective.primitive=all_reduce"),
               ElementsAre(HasSubstr("TL1203")));
@@ -450,15 +458,15 @@ TEST(Scenario, SaysNothingOfKeysThatDependOnWhichWorkloadIsKept) {
 TEST(Scenario, GivesAKindThatNeedsNodesThoseThatTheRanksOfACollectiveTake) {
   const auto nodes = [](const std::string& cluster, int ranks) {
     const Scenario scenario =
-        Read("cluster: " + cluster + "\nworkload: {collective: {primitive: all_reduce, " +
-             "size: 1 MiB, ranks: " + std::to_string(ranks) + "}}\n");
+        ReadText("cluster: " + cluster + "\nworkload: {collective: {primitive: all_reduce, " +
+                 "size: 1 MiB, ranks: " + std::to_string(ranks) + "}}\n");
     EXPECT_THAT(scenario.assumptions, testing::Contains(HasSubstr("nodes: none are given")));
     return scenario.cluster.fabric->fabric.node_count();
   };
   EXPECT_EQ(nodes("{fabric: {kind: clos, radix: 64}}", 1024), 1024U);
   EXPECT_EQ(nodes("{node: dgx-h100, fabric: {kind: clos, radix: 64}}", 60), 8U);
-  EXPECT_THAT(Problems("cluster: {fabric: {kind: clos, radix: 64}}\n"
-                       "workload: {collective: {primitive: all_reduce, size: 1 MiB}}\n"),
+  EXPECT_THAT(ReadingProblems("cluster: {fabric: {kind: clos, radix: 64}}\n"
+                              "workload: {collective: {primitive: all_reduce, size: 1 MiB}}\n"),
               HasSubstr("needs a number of nodes"));
 }
 
@@ -472,10 +480,10 @@ TEST(Scenario, PointsAtAnAlgorithmThatDoesNotExist) {
 }
 
 TEST(Scenario, StagesTcpInHostMemory) {
-  EXPECT_EQ(Read(kCollective).cluster.gpudirect, GpuDirect::kOn);
+  EXPECT_EQ(ReadText(kCollective).cluster.gpudirect, GpuDirect::kOn);
   const Assignment tcp{"cluster.transport.kind=tcp", "--set 1"};
-  EXPECT_EQ(Read(kCollective, {tcp}).cluster.gpudirect, GpuDirect::kOff);
-  EXPECT_THAT(Problems(kCollective, {tcp, {"cluster.gpudirect=true", "--set 2"}}),
+  EXPECT_EQ(ReadText(kCollective, {tcp}).cluster.gpudirect, GpuDirect::kOff);
+  EXPECT_THAT(ReadingProblems(kCollective, {tcp, {"cluster.gpudirect=true", "--set 2"}}),
               testing::AllOf(HasSubstr("--set 2:1:"), HasSubstr("TL1209")));
 }
 
@@ -485,9 +493,9 @@ TEST(Scenario, WarnsOfWhatTheAnalyticEngineCannotSee) {
         "cluster.transport.kind=tcp", "cluster.fabric.routing=ecmp",
         "faults=[{target: host-2, kind: degrade, value: 50%}]"}) {
     const Assignment blind{key, "--set 2"};
-    EXPECT_THAT(Read(kCollective, {blind}).warnings, testing::IsEmpty()) << key;
+    EXPECT_THAT(ReadText(kCollective, {blind}).warnings, testing::IsEmpty()) << key;
     const Diagnostics warnings =
-        Read(kCollective, {{"engine=analytic", "--set 1"}, blind}).warnings;
+        ReadText(kCollective, {{"engine=analytic", "--set 1"}, blind}).warnings;
     ASSERT_EQ(warnings.size(), 1U) << key;
     EXPECT_EQ(warnings.front().code, "TL1622");
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/testing.h"
 #include "trunkline/base/check.h"
 #include "trunkline/fabric/build.h"
 #include "trunkline/scenario/run.h"
@@ -30,24 +31,17 @@ constexpr const char* kOneFlow =
     "  traffic: {pattern: outcast, receivers: 1, size: 400 MB}\n"
     "engine: packet\n";
 
-Result<Scenario> Parse(const char* text, const std::vector<std::string>& keys) {
-  std::vector<Assignment> assignments;
-  for (const std::string& key : keys) assignments.push_back({key, "--set"});
-  return ParseScenario(text, "s.yaml", assignments);
+Result<Scenario> ParseWith(const char* text, const std::vector<std::string>& keys) {
+  return ParseScenario(text, "s.yaml", SetBy(keys));
 }
 
-std::string Problems(const std::vector<std::string>& keys) {
-  const auto scenario = Parse(kOneFlow, keys);
-  std::string out;
-  for (const Diagnostic& problem : scenario ? scenario->warnings : scenario.error()) {
-    out += Format(problem);
-  }
-  return out;
+std::string TransportProblems(const std::vector<std::string>& keys) {
+  return ToldOf(ParseWith(kOneFlow, keys));
 }
 
 RunResult RunWith(const char* text, const std::vector<std::string>& keys,
                   const RunOptions& options = {}) {
-  const auto scenario = Parse(text, keys);
+  const auto scenario = ParseWith(text, keys);
   TL_CHECK(scenario.has_value(), Format(scenario.error().front()));
   auto result = RunScenario(*scenario, options);
   TL_CHECK(result.has_value(), Format(result.error().front()));
@@ -81,7 +75,7 @@ TEST(Transports, EachRunsOnEveryFabricInBothEngines) {
         keys.emplace_back(
             "workload={collective: {primitive: all_reduce, size: 1 MB, algorithm: ring, channels: "
             "1, protocol: simple}}");
-        const auto scenario = Parse(kOneFlow, keys);
+        const auto scenario = ParseWith(kOneFlow, keys);
         ASSERT_TRUE(scenario.has_value()) << what << Format(scenario.error().front());
         const auto result = RunScenario(*scenario, {});
         ASSERT_TRUE(result.has_value()) << what << Format(result.error().front());
@@ -171,17 +165,17 @@ TEST(Transports, AReadTakesItsRequestLonger) {
 }
 
 TEST(Transports, RefusesWhatSocketsAndRdmaDoNotHave) {
-  EXPECT_THAT(Problems({"workload.traffic.verb=read"}), HasSubstr("[TL1207]"));
-  EXPECT_THAT(Problems({"workload.traffic.verb=get"}), HasSubstr("write"));
-  EXPECT_THAT(Problems({"cluster.transport={kind: rocev2, sockets: {cores: 4}}"}),
+  EXPECT_THAT(TransportProblems({"workload.traffic.verb=read"}), HasSubstr("[TL1207]"));
+  EXPECT_THAT(TransportProblems({"workload.traffic.verb=get"}), HasSubstr("write"));
+  EXPECT_THAT(TransportProblems({"cluster.transport={kind: rocev2, sockets: {cores: 4}}"}),
               HasSubstr("[TL1207]"));
-  EXPECT_THAT(Problems({"cluster.transport.sockets.window=1 KiB"}),
+  EXPECT_THAT(TransportProblems({"cluster.transport.sockets.window=1 KiB"}),
               AllOf(HasSubstr("[TL1108]"), HasSubstr("8948 B")));
-  EXPECT_THAT(Problems({"cluster.transport.sockets.unit=2 GiB"}), HasSubstr("[TL1108]"));
-  EXPECT_THAT(Problems({"cluster.transport.sockets.cores=0"}), HasSubstr("1"));
-  EXPECT_THAT(Problems({"cluster.transport.sockets.send.copy=0 Gb/s"}), HasSubstr("copy"));
-  EXPECT_THAT(Problems({"cluster.transport.message_overhead=1 min"}), HasSubstr("error"));
-  EXPECT_THAT(Problems({"cluster.transport.message_overhead=2 s"}), HasSubstr("[TL1108]"));
+  EXPECT_THAT(TransportProblems({"cluster.transport.sockets.unit=2 GiB"}), HasSubstr("[TL1108]"));
+  EXPECT_THAT(TransportProblems({"cluster.transport.sockets.cores=0"}), HasSubstr("1"));
+  EXPECT_THAT(TransportProblems({"cluster.transport.sockets.send.copy=0 Gb/s"}), HasSubstr("copy"));
+  EXPECT_THAT(TransportProblems({"cluster.transport.message_overhead=1 min"}), HasSubstr("error"));
+  EXPECT_THAT(TransportProblems({"cluster.transport.message_overhead=2 s"}), HasSubstr("[TL1108]"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/testing.h"
 #include "trunkline/base/check.h"
 #include "trunkline/scenario/run.h"
 #include "trunkline/scenario/traffic_result.h"
@@ -17,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kPermutation =
+constexpr const char* kSmallPermutation =
     "cluster:\n"
     "  fabric: {kind: fat-tree, k: 4, link: 100 Gb/s, routing: ecmp}\n"
     "  transport: {kind: rocev2}\n"
@@ -27,33 +28,23 @@ constexpr const char* kPermutation =
 
 using Keys = std::vector<std::string>;
 
-Result<Scenario> Parse(const Keys& keys, const std::string& key) {
-  std::vector<Assignment> assignments;
-  for (const std::string& given : keys) assignments.push_back({given, "--set"});
-  if (!key.empty()) assignments.push_back({"cluster." + key, "--set"});
-  return ParseScenario(kPermutation, "s.yaml", assignments);
+Result<Scenario> ParseCluster(Keys keys, const std::string& key) {
+  if (!key.empty()) keys.push_back("cluster." + key);
+  return ParseScenario(kSmallPermutation, "s.yaml", SetBy(keys));
 }
 
-std::string Problems(const Keys& keys, const std::string& key) {
-  const auto scenario = Parse(keys, key);
-  std::string out;
-  for (const Diagnostic& problem : scenario ? scenario->warnings : scenario.error()) {
-    out += Format(problem);
-  }
-  return out;
+std::string ClusterProblems(const Keys& keys, const std::string& key) {
+  return ToldOf(ParseCluster(keys, key));
 }
 
 // What any effect of a key would move.
 std::string Outcome(const Keys& keys, const std::string& key) {
-  const auto scenario = Parse(keys, key);
-  TL_CHECK(scenario.has_value(), Problems(keys, key));
-  const auto result = RunScenario(*scenario, {});
-  TL_CHECK(result.has_value(), Format(result.error().front()));
-  const PacketCounters& counters = *result->traffic->counters;
-  std::string out = ToString(result->time) + " " + std::to_string(result->timeline.events) + " " +
+  const RunResult result = MustRun(ParseCluster(keys, key));
+  const PacketCounters& counters = *result.traffic->counters;
+  std::string out = ToString(result.time) + " " + std::to_string(result.timeline.events) + " " +
                     std::to_string(counters.marks) + " " + std::to_string(counters.retransmissions);
   for (const auto& figures :
-       {result->traffic->statistics.fct_s, result->traffic->statistics.fct_ack_s}) {
+       {result.traffic->statistics.fct_s, result.traffic->statistics.fct_ack_s}) {
     out += " " + std::to_string(figures.mean) + " " + std::to_string(figures.max);
   }
   return out;
@@ -125,7 +116,7 @@ const std::vector<Case>& Cases() {
 
 TEST(UnreadKeys, AreWarnedOfWhereTheyChangeNothing) {
   for (const Case& of : Cases()) {
-    EXPECT_THAT(Problems(of.idle, of.key), HasSubstr("[TL1224]")) << of.key;
+    EXPECT_THAT(ClusterProblems(of.idle, of.key), HasSubstr("[TL1224]")) << of.key;
     EXPECT_EQ(Outcome(of.idle, of.key), Outcome(of.idle, "")) << of.key;
   }
 }
@@ -133,7 +124,7 @@ TEST(UnreadKeys, AreWarnedOfWhereTheyChangeNothing) {
 TEST(UnreadKeys, AreNotWarnedOfWhereTheyChangeSomething) {
   for (const Case& of : Cases()) {
     if (of.at_work.empty()) continue;
-    EXPECT_THAT(Problems(of.at_work, of.key), Not(HasSubstr("TL1224"))) << of.key;
+    EXPECT_THAT(ClusterProblems(of.at_work, of.key), Not(HasSubstr("TL1224"))) << of.key;
     EXPECT_NE(Outcome(of.at_work, of.key), Outcome(of.at_work, "")) << of.key;
   }
 }
@@ -142,39 +133,42 @@ TEST(UnreadKeys, AreNotWarnedOfWhereTheyChangeSomething) {
 TEST(UnreadKeys, CongestionControlsTellWhatTheyRead) {
   for (const char* control : {"none", "dcqcn", "timely"}) {
     const Keys keys = {std::string("cluster.transport.congestion_control=") + control};
-    EXPECT_THAT(Problems(keys, "transport.window_rule=not_full"), HasSubstr("[TL1224]")) << control;
+    EXPECT_THAT(ClusterProblems(keys, "transport.window_rule=not_full"), HasSubstr("[TL1224]"))
+        << control;
   }
   for (const char* control : {"dctcp", "swift", "hpcc", "nscc", "{name: dcqcn, window: 1}",
                               "{name: none, window: 1}", "{name: timely, preset: timely-window}"}) {
     const Keys keys = {std::string("cluster.transport.congestion_control=") + control};
-    EXPECT_THAT(Problems(keys, "transport.window_rule=not_full"), Not(HasSubstr("TL1224")))
+    EXPECT_THAT(ClusterProblems(keys, "transport.window_rule=not_full"), Not(HasSubstr("TL1224")))
         << control;
-    EXPECT_THAT(Problems(keys, "transport.base_rtt=40 us"), Not(HasSubstr("TL1224"))) << control;
+    EXPECT_THAT(ClusterProblems(keys, "transport.base_rtt=40 us"), Not(HasSubstr("TL1224")))
+        << control;
   }
 }
 
 TEST(UnreadKeys, OfRoutingAndSocketsAreOfPacketsAlone) {
   const Keys flow = {"engine=flow", "cluster.fabric.routing={policy: flowlet}"};
-  EXPECT_THAT(Problems(flow, "fabric.routing.flowlet_gap=10 us"), HasSubstr("[TL1210]"));
-  EXPECT_THAT(Problems(flow, "fabric.routing.seed_per_switch=false"), Not(HasSubstr("TL1210")));
+  EXPECT_THAT(ClusterProblems(flow, "fabric.routing.flowlet_gap=10 us"), HasSubstr("[TL1210]"));
+  EXPECT_THAT(ClusterProblems(flow, "fabric.routing.seed_per_switch=false"),
+              Not(HasSubstr("TL1210")));
   const Keys sockets = {"engine=flow", "cluster.transport={kind: tcp}"};
-  EXPECT_THAT(Problems(sockets, "transport.sockets.cores=2"), HasSubstr("[TL1210]"));
-  EXPECT_THAT(Problems(sockets, "transport.sockets.window=1 MiB"), HasSubstr("[TL1210]"));
-  EXPECT_THAT(Problems(sockets, "transport.sockets.unit=32 KiB"), Not(HasSubstr("TL1210")));
+  EXPECT_THAT(ClusterProblems(sockets, "transport.sockets.cores=2"), HasSubstr("[TL1210]"));
+  EXPECT_THAT(ClusterProblems(sockets, "transport.sockets.window=1 MiB"), HasSubstr("[TL1210]"));
+  EXPECT_THAT(ClusterProblems(sockets, "transport.sockets.unit=32 KiB"), Not(HasSubstr("TL1210")));
 }
 
 TEST(UnreadKeys, OfMessagesAreOfPacketsAlone) {
   for (const char* key : {"workload.traffic.raw=true", "workload.traffic.class=0"}) {
-    EXPECT_THAT(Problems({"engine=flow", key}, ""), HasSubstr("[TL1210]")) << key;
-    EXPECT_THAT(Problems({key}, ""), Not(HasSubstr("TL1210"))) << key;
+    EXPECT_THAT(ClusterProblems({"engine=flow", key}, ""), HasSubstr("[TL1210]")) << key;
+    EXPECT_THAT(ClusterProblems({key}, ""), Not(HasSubstr("TL1210"))) << key;
   }
 }
 
 TEST(UnreadKeys, NoPlainHostStagesDataForItsNic) {
-  EXPECT_THAT(Problems({"engine=flow"}, "gpudirect=false"), HasSubstr("[TL1224]"));
-  EXPECT_THAT(Problems({"engine=flow", "cluster.node=dgx-h100", "cluster.nodes=4",
-                        "cluster.fabric=rail-optimized"},
-                       "gpudirect=false"),
+  EXPECT_THAT(ClusterProblems({"engine=flow"}, "gpudirect=false"), HasSubstr("[TL1224]"));
+  EXPECT_THAT(ClusterProblems({"engine=flow", "cluster.node=dgx-h100", "cluster.nodes=4",
+                               "cluster.fabric=rail-optimized"},
+                              "gpudirect=false"),
               Not(HasSubstr("TL1224")));
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/testing.h"
 #include "trunkline/base/check.h"
 #include "trunkline/scenario/run.h"
 #include "trunkline/training/training.h"
@@ -23,28 +24,21 @@ const std::vector<std::string> kSmall = {
     "workload.training.parallel={tp: 8, pp: 1, dp: 2, zero: 1}",
     "workload.training.global_batch=4"};
 
-Result<Scenario> Parse(const std::vector<std::string>& keys) {
-  std::vector<Assignment> assignments;
-  for (const std::string& key : kSmall) assignments.push_back({key, "--set"});
-  for (const std::string& key : keys) assignments.push_back({key, "--set"});
-  return ReadScenario(TRUNKLINE_SOURCE_DIR "/examples/llama3.1-70b-512xh100.yaml", assignments);
+Result<Scenario> ParseWindow(const std::vector<std::string>& keys) {
+  std::vector<std::string> all(std::begin(kSmall), std::end(kSmall));
+  all.insert(all.end(), keys.begin(), keys.end());
+  return ReadScenario(TRUNKLINE_SOURCE_DIR "/examples/llama3.1-70b-512xh100.yaml", SetBy(all));
 }
 
 // Of reading or of running.
 std::string Problem(const std::vector<std::string>& keys) {
-  const auto scenario = Parse(keys);
+  const auto scenario = ParseWindow(keys);
   if (!scenario) return Format(scenario.error().front());
   const auto result = RunScenario(*scenario);
   return result ? "none" : Format(result.error().front());
 }
 
-RunResult RunWith(const std::vector<std::string>& keys) {
-  const auto scenario = Parse(keys);
-  TL_CHECK(scenario.has_value(), Problem(keys));
-  auto result = RunScenario(*scenario);
-  TL_CHECK(result.has_value(), Format(result.error().front()));
-  return std::move(*result);
-}
+RunResult RunWindow(const std::vector<std::string>& keys) { return MustRun(ParseWindow(keys)); }
 
 const WindowKind& KindOf(const RunResult& result, const std::string& name) {
   for (const WindowKind& kind : result.window->kinds) {
@@ -56,8 +50,8 @@ const WindowKind& KindOf(const RunResult& result, const std::string& name) {
 }
 
 TEST(Window, LeavesTheStepInFlowsAsItIs) {
-  const RunResult without = RunWith({});
-  const RunResult with = RunWith({"packet.window={layers: [0, 0]}"});
+  const RunResult without = RunWindow({});
+  const RunResult with = RunWindow({"packet.window={layers: [0, 0]}"});
   EXPECT_EQ(without.window, nullptr);
   ASSERT_NE(with.window, nullptr);
   EXPECT_EQ(with.time, without.time);
@@ -68,7 +62,7 @@ TEST(Window, LeavesTheStepInFlowsAsItIs) {
 // Gradients of two layers are 54 million parameters on a GPU: the first layer completes a bucket
 // (of 40 million or more), which is reduced whole on all 16 ranks.
 TEST(Window, OfALayerHasItsGradientBucketWhole) {
-  const RunResult result = RunWith({"packet.window={layers: [0, 0]}"});
+  const RunResult result = RunWindow({"packet.window={layers: [0, 0]}"});
   const WindowKind& buckets = KindOf(result, "dp reduce_scatter");
   EXPECT_EQ(buckets.tasks % 16, 0);
   EXPECT_GE(buckets.tasks - buckets.cut, 16);
@@ -76,9 +70,9 @@ TEST(Window, OfALayerHasItsGradientBucketWhole) {
 }
 
 TEST(Window, OfANamedExecutionSpansIt) {
-  const RunResult one = RunWith({"packet.window={collectives: ['dp reduce_scatter#10']}"});
-  const RunResult time = RunWith({"packet.window={time: [" + Humanize(one.window->from) + ", " +
-                                  Humanize(one.window->until) + "]}"});
+  const RunResult one = RunWindow({"packet.window={collectives: ['dp reduce_scatter#10']}"});
+  const RunResult time = RunWindow({"packet.window={time: [" + Humanize(one.window->from) + ", " +
+                                    Humanize(one.window->until) + "]}"});
   EXPECT_NEAR(time.window->from.seconds(), one.window->from.seconds(), 1e-3);
   EXPECT_GT(one.window->until, one.window->from);
 }

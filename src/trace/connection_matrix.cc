@@ -14,8 +14,6 @@
 namespace trunkline {
 namespace {
 
-constexpr std::uint32_t kNone = TrafficFlow::kNoTrigger;
-
 // Header lines, each a keyword and a number.
 enum Header : std::uint8_t { kNodes, kConnections, kTriggers, kFailures, kHeaderCount };
 constexpr std::array<std::string_view, kHeaderCount> kHeaders = {"Nodes", "Connections", "Triggers",
@@ -101,7 +99,7 @@ std::uint32_t ConnectionMatrixReader::TriggerOf(std::uint32_t id) {
 
 std::optional<std::uint32_t> ConnectionMatrixReader::ReadReference(
     const std::optional<Word>& word) {
-  if (!word) return kNone;
+  if (!word) return TrafficFlow::kNoTrigger;
   const auto id = ReadId(*word);
   if (!id) return std::nullopt;
   return TriggerOf(*id);
@@ -218,7 +216,8 @@ void ConnectionMatrixReader::ReadFlow() {
   flow.when_received = *when_received;
   if (*id != 0) ids_.push_back({*id, reader_.line()});
   const auto index = static_cast<std::uint32_t>(traffic_.flows.size());
-  if (flow.trigger != kNone) traffic_.triggers[flow.trigger].flows.push_back(index);
+  if (flow.trigger != TrafficFlow::kNoTrigger)
+    traffic_.triggers[flow.trigger].flows.push_back(index);
   traffic_.flows.push_back(flow);
   line_of_flow_.push_back(reader_.line());
 }

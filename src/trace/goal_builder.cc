@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/none.h"
 #include "trace/goal_limits.h"
 #include "trace/goal_matching.h"
 #include "trunkline/base/random.h"
@@ -123,7 +124,6 @@ bool GoalBuilder::CheckOperations(const GoalBlock& block) {
 
 // Names the operations of one cycle.
 void GoalBuilder::ReportCycle(const GoalBlock& block, const std::vector<std::uint32_t>& order) {
-  constexpr std::uint32_t kNone = UINT32_MAX;
   std::vector<char> done(block.operations.size(), 0);
   for (const std::uint32_t operation : order) done[operation] = 1;
   // Every operation left needs another one that is left.

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "base/test_units.h"
+
 namespace trunkline {
 namespace {
 
@@ -135,8 +137,6 @@ TEST(StageSlots, InterleavingDividesTheBubbleByTheChunks) {
     }
   }
 }
-
-Time Us(std::int64_t us) { return Time::Microseconds(us); }
 
 TEST(PipelineTime, IsTheClosedFormWhereTheLastGroupIsComplete) {
   for (const PipelineShape& shape : EveryShape()) {

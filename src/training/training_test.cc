@@ -20,7 +20,7 @@
 namespace trunkline {
 namespace {
 
-Accelerator H100() {
+Accelerator Sxm5() {
   Accelerator h100;
   h100.name = "H100-SXM5-80GB";
   h100.bf16 = FlopRate(989e12);
@@ -50,7 +50,7 @@ TrainingPlan SmallPlan(std::int64_t tp, std::int64_t pp, std::int64_t dp, std::i
 
 TrainingWorkload Build(const ModelConfig& model, const TrainingPlan& plan) {
   EXPECT_THAT(CheckPlan(model, plan, plan.ranks()), ::testing::IsEmpty());
-  Result<TrainingWorkload> workload = BuildTraining(model, plan, H100());
+  Result<TrainingWorkload> workload = BuildTraining(model, plan, Sxm5());
   EXPECT_TRUE(workload.has_value());
   return std::move(*workload);
 }
@@ -342,7 +342,7 @@ TEST(BuildTraining, AnyPlanThatIsAcceptedIsBuiltOrRefused) {
     plan.recompute = static_cast<Recompute>(pick({0, 1, 2}));
     if (model.heads % model.kv_heads != 0) continue;
     if (!CheckPlan(model, plan, plan.ranks()).empty()) continue;
-    const auto workload = BuildTraining(model, plan, H100());
+    const auto workload = BuildTraining(model, plan, Sxm5());
     if (!workload) continue;
     ++built;
     for (const Time& compute : workload->stage_compute) EXPECT_GT(compute, Time());
@@ -354,7 +354,7 @@ TEST(BuildTraining, AnyPlanThatIsAcceptedIsBuiltOrRefused) {
 TEST(BuildTraining, RefusesMixturesOfExperts) {
   ModelConfig model = SmallLlama();
   model.experts = 8;
-  const auto workload = BuildTraining(model, SmallPlan(1, 1, 1, 1), H100());
+  const auto workload = BuildTraining(model, SmallPlan(1, 1, 1, 1), Sxm5());
   ASSERT_FALSE(workload.has_value());
   EXPECT_EQ(workload.error().front().code, "TL1310");
 }
@@ -362,7 +362,7 @@ TEST(BuildTraining, RefusesMixturesOfExperts) {
 TEST(BuildTraining, RefusesAPrecisionThatTheAcceleratorLacks) {
   TrainingPlan plan = SmallPlan(1, 1, 1, 1);
   plan.precision = Precision::kFp8;
-  Accelerator a100 = H100();
+  Accelerator a100 = Sxm5();
   a100.fp8.reset();
   const auto workload = BuildTraining(SmallLlama(), plan, a100);
   ASSERT_FALSE(workload.has_value());
@@ -375,7 +375,7 @@ TEST(BuildTraining, RefusesAStepLongerThanTheHorizon) {
   TrainingPlan plan = SmallPlan(1, 1, 1, 1'000);
   plan.sequence = 4'000'000;
   ASSERT_THAT(CheckPlan(model, plan, 1), ::testing::IsEmpty());
-  const auto workload = BuildTraining(model, plan, H100());
+  const auto workload = BuildTraining(model, plan, Sxm5());
   ASSERT_FALSE(workload.has_value());
   EXPECT_EQ(workload.error().front().code, "TL1334");
 }

@@ -18,7 +18,6 @@ extern const EmbeddedTable k_trunkline_transport_data_congestion;
 namespace {
 
 constexpr std::string_view kFolder = "congestion/";
-constexpr std::string_view kSuffix = ".yaml";
 constexpr Rate kCatalogueRate = Rate::GigabitsPerSecond(100);
 
 // A file of data/congestion, with the numbers that it gives for one line rate.
@@ -56,7 +55,7 @@ void ReadMarking(const YamlMap& root, Rate at_rate, Preset& preset) {
 
 Preset ReadPreset(std::string_view name, Rate line_rate) {
   YamlDocument document = OpenEmbedded(k_trunkline_transport_data_congestion,
-                                       fmt::format("{}{}{}", kFolder, name, kSuffix));
+                                       fmt::format("{}{}{}", kFolder, name, kYaml));
   const YamlMap root = document.root();
   Preset preset;
   root.Require("policy", preset.policy);
@@ -95,11 +94,7 @@ std::string_view PolicyOf(const EmbeddedFile& file) {
 std::vector<std::string> PresetsOf(std::string_view policy, std::string_view first) {
   std::vector<std::string> presets;
   for (const EmbeddedFile& file : k_trunkline_transport_data_congestion.files) {
-    if (PolicyOf(file) != policy) continue;
-    std::string_view name = file.name;
-    name.remove_prefix(kFolder.size());
-    name.remove_suffix(kSuffix.size());
-    presets.emplace_back(name);
+    if (PolicyOf(file) == policy) presets.push_back(file.stem());
   }
   std::ranges::sort(presets, {},
                     [&](const std::string& name) { return std::pair(name != first, name); });

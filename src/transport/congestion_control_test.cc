@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/test_units.h"
+
 namespace trunkline {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr Rate k100Gb = Rate::GigabitsPerSecond(100);
 
 double ValueOf(const CongestionControl& control, std::string_view name) {
   const auto found = std::ranges::find(control.values, name, &CongestionParameter::name);

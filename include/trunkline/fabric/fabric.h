@@ -18,6 +18,11 @@ namespace trunkline {
 enum class DeviceKind : std::uint8_t { kGpu, kHost, kNvSwitch, kPcieSwitch, kCpu, kNic, kSwitch };
 enum class LinkKind : std::uint8_t { kNvlink, kXgmi, kC2c, kPcie, kSocket, kNetwork };
 
+// Where messages enter and leave the network.
+[[nodiscard]] constexpr bool IsNetworkEnd(DeviceKind kind) {
+  return kind == DeviceKind::kNic || kind == DeviceKind::kHost;
+}
+
 [[nodiscard]] const char* ToString(DeviceKind kind);
 [[nodiscard]] const char* ToString(LinkKind kind);
 

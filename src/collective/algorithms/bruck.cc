@@ -70,16 +70,16 @@ class BruckSchedule : public ProgramSchedule<BruckSchedule> {
   std::uint32_t steps_;
 };
 
-bool Supports(Primitive primitive) { return primitive == Primitive::kAllGather; }
+bool BruckSupports(Primitive primitive) { return primitive == Primitive::kAllGather; }
 
-Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
-                                             const GroupLayout& layout) {
+Result<std::shared_ptr<const Schedule>> MakeBruck(const CollectiveSpec& spec,
+                                                  const GroupLayout& layout) {
   return std::make_shared<BruckSchedule>(spec, layout);
 }
 
 // Whatever the distance, some rank of every node has its partner in another: as many as the
 // distance, or all.
-std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+std::vector<CostTerm> BruckTerms(const CollectiveSpec& spec, const GroupShape& shape) {
   const double steps = CeilLog2(shape.ranks);
   const double bytes = BytesOf(spec) * (shape.ranks - 1) / shape.ranks;
   if (shape.nodes == 1) {
@@ -101,9 +101,9 @@ Algorithm BruckAlgorithm() {
   return {.name = "bruck",
           .summary = "blocks gathered in doubling runs: few steps for short messages",
           .cost = "all_gather: ceil(log2 p) steps, (p-1)/p n bytes sent by each rank",
-          .supports = Supports,
-          .make = Make,
-          .cost_terms = Terms,
+          .supports = BruckSupports,
+          .make = MakeBruck,
+          .cost_terms = BruckTerms,
           .most_channels = 1};
 }
 

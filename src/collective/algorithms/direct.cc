@@ -5,12 +5,12 @@
 namespace trunkline {
 namespace {
 
-Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
-                                             const GroupLayout& layout) {
+Result<std::shared_ptr<const Schedule>> MakeDirect(const CollectiveSpec& spec,
+                                                   const GroupLayout& layout) {
   return MakeExchange("direct", Pace::kAtOnce, spec, layout);
 }
 
-std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+std::vector<CostTerm> DirectTerms(const CollectiveSpec& spec, const GroupShape& shape) {
   const double block = LargestBlock(spec, shape.ranks);
   CostTerm term = ExchangeTerm(shape, block);
   if (spec.primitive == Primitive::kSendRecv) {
@@ -41,8 +41,8 @@ Algorithm DirectAlgorithm() {
               "all_to_all: 1 step, (p-1)/p n bytes sent by each rank; gather, scatter, "
               "broadcast: all of it through the root",
           .supports = ExchangeSupports,
-          .make = Make,
-          .cost_terms = Terms,
+          .make = MakeDirect,
+          .cost_terms = DirectTerms,
           .in_nccl = InNccl};
 }
 

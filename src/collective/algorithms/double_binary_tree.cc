@@ -61,13 +61,13 @@ bool IsRooted(Primitive primitive) {
   return primitive == Primitive::kBroadcast || primitive == Primitive::kReduce;
 }
 
-bool Supports(Primitive primitive) {
+bool DoubleBinaryTreeSupports(Primitive primitive) {
   return primitive == Primitive::kAllReduce || primitive == Primitive::kBroadcast ||
          primitive == Primitive::kReduce || primitive == Primitive::kBarrier;
 }
 
-Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
-                                             const GroupLayout& layout) {
+Result<std::shared_ptr<const Schedule>> MakeDoubleBinaryTree(const CollectiveSpec& spec,
+                                                             const GroupLayout& layout) {
   const RingOrder order(layout, 1);
   const std::uint32_t root_node = layout.node[spec.root];
   const std::uint32_t root_place = order.position(spec.root, 0) - order.node_begin(root_node);
@@ -85,7 +85,7 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
 
 // Each way: a chain inside a node and the depth of a tree over nodes to fill, then all the data. On
 // its way up and down together a rank sends the buffer twice.
-std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+std::vector<CostTerm> DoubleBinaryTreeTerms(const CollectiveSpec& spec, const GroupShape& shape) {
   const double ways = IsRooted(spec.primitive) ? 1 : 2;
   const double inside = ways * (shape.per_node - 1);
   const double outside = ways * CeilLog2(shape.nodes);
@@ -115,9 +115,9 @@ Algorithm DoubleBinaryTreeAlgorithm() {
           .cost =
               "all_reduce: about 4 log2 p steps to fill, then 2n bytes sent by each rank; "
               "broadcast, reduce: half of both",
-          .supports = Supports,
-          .make = Make,
-          .cost_terms = Terms,
+          .supports = DoubleBinaryTreeSupports,
+          .make = MakeDoubleBinaryTree,
+          .cost_terms = DoubleBinaryTreeTerms,
           .in_nccl = [](Primitive primitive) { return !IsRooted(primitive); },
           .is_tree = true};
 }

@@ -112,14 +112,14 @@ class HalvingDoublingSchedule : public FoldedSchedule<HalvingDoublingSchedule> {
   std::int64_t scratch_per_channel_ = 0;
 };
 
-bool Supports(Primitive primitive) { return primitive == Primitive::kAllReduce; }
+bool HalvingDoublingSupports(Primitive primitive) { return primitive == Primitive::kAllReduce; }
 
-Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
-                                             const GroupLayout& layout) {
+Result<std::shared_ptr<const Schedule>> MakeHalvingDoubling(const CollectiveSpec& spec,
+                                                            const GroupLayout& layout) {
   return std::make_shared<HalvingDoublingSchedule>(spec, layout);
 }
 
-std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+std::vector<CostTerm> HalvingDoublingTerms(const CollectiveSpec& spec, const GroupShape& shape) {
   const auto levels = DoublingLevels::Of(shape);
   const double bytes = 2 * BytesOf(spec);
   const double left = std::exp2(-levels.inside);  // of the buffer, in the window of a rank
@@ -140,9 +140,9 @@ Algorithm HalvingDoublingAlgorithm() {
       .cost =
           "all_reduce: 2 floor(log2 p) steps, 2(p-1)/p n bytes sent by each rank; two steps and n "
           "bytes more for some ranks unless p is a power of two",
-      .supports = Supports,
-      .make = Make,
-      .cost_terms = Terms};
+      .supports = HalvingDoublingSupports,
+      .make = MakeHalvingDoubling,
+      .cost_terms = HalvingDoublingTerms};
 }
 
 }  // namespace trunkline

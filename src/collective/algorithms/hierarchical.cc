@@ -213,13 +213,13 @@ class HierarchicalSchedule : public ProgramSchedule<HierarchicalSchedule> {
   std::vector<NestedCut> local_;  // … by local index, then by node
 };
 
-bool Supports(Primitive primitive) {
+bool HierarchicalSupports(Primitive primitive) {
   return primitive == Primitive::kAllReduce || primitive == Primitive::kReduceScatter ||
          primitive == Primitive::kAllGather;
 }
 
-Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
-                                             const GroupLayout& layout) {
+Result<std::shared_ptr<const Schedule>> MakeHierarchical(const CollectiveSpec& spec,
+                                                         const GroupLayout& layout) {
   if (!layout.uniform()) {
     return Error("TL1507",
                  fmt::format("hierarchical needs the same local indices in each of {} nodes",
@@ -229,7 +229,7 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
   return std::make_shared<HierarchicalSchedule>(spec, layout);
 }
 
-std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+std::vector<CostTerm> HierarchicalTerms(const CollectiveSpec& spec, const GroupShape& shape) {
   const double ways = spec.primitive == Primitive::kAllReduce ? 2 : 1;
   const double inside = ways * (shape.per_node - 1);
   const double outside = ways * (shape.nodes - 1);
@@ -247,9 +247,9 @@ Algorithm HierarchicalAlgorithm() {
           .cost =
               "all_reduce on N nodes of G: 2(G-1) + 2(N-1) steps, 2(p-1)/p n bytes sent by each "
               "rank, of which 2(N-1)/N n/G leave the node",
-          .supports = Supports,
-          .make = Make,
-          .cost_terms = Terms};
+          .supports = HierarchicalSupports,
+          .make = MakeHierarchical,
+          .cost_terms = HierarchicalTerms};
 }
 
 }  // namespace trunkline

@@ -5,18 +5,18 @@
 namespace trunkline {
 namespace {
 
-bool Supports(Primitive primitive) {
+bool PairwiseSupports(Primitive primitive) {
   return primitive == Primitive::kAllToAll || primitive == Primitive::kAllToAllV ||
          primitive == Primitive::kAllGather;
 }
 
-Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
-                                             const GroupLayout& layout) {
+Result<std::shared_ptr<const Schedule>> MakePairwise(const CollectiveSpec& spec,
+                                                     const GroupLayout& layout) {
   return MakeExchange("pairwise", Pace::kPairwise, spec, layout);
 }
 
 // Steps follow one another, most of them between nodes, so the two kinds do not overlap.
-std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+std::vector<CostTerm> PairwiseTerms(const CollectiveSpec& spec, const GroupShape& shape) {
   CostTerm blocks = ExchangeTerm(shape, LargestBlock(spec, shape.ranks));
   const CostTerm near{.inside_steps = shape.per_node - 1.0, .inside_bytes = blocks.inside_bytes};
   blocks.inside_bytes = 0;
@@ -30,9 +30,9 @@ Algorithm PairwiseAlgorithm() {
   return {.name = "pairwise",
           .summary = "step k: send to rank + k, receive from rank - k",
           .cost = "all_to_all: p-1 steps, (p-1)/p n bytes sent by each rank",
-          .supports = Supports,
-          .make = Make,
-          .cost_terms = Terms};
+          .supports = PairwiseSupports,
+          .make = MakePairwise,
+          .cost_terms = PairwiseTerms};
 }
 
 }  // namespace trunkline

@@ -54,16 +54,16 @@ class RecursiveDoublingSchedule : public FoldedSchedule<RecursiveDoublingSchedul
   }
 };
 
-bool Supports(Primitive primitive) {
+bool RecursiveDoublingSupports(Primitive primitive) {
   return primitive == Primitive::kAllReduce || primitive == Primitive::kBarrier;
 }
 
-Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
-                                             const GroupLayout& layout) {
+Result<std::shared_ptr<const Schedule>> MakeRecursiveDoubling(const CollectiveSpec& spec,
+                                                              const GroupLayout& layout) {
   return std::make_shared<RecursiveDoublingSchedule>(spec, layout);
 }
 
-std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+std::vector<CostTerm> RecursiveDoublingTerms(const CollectiveSpec& spec, const GroupShape& shape) {
   const auto levels = DoublingLevels::Of(shape);
   const double bytes = BytesOf(spec);
   const double inside = levels.inside;
@@ -81,9 +81,9 @@ Algorithm RecursiveDoublingAlgorithm() {
   return {.name = "recursive_doubling",
           .summary = "whole buffers exchanged over doubling distances: fewest steps",
           .cost = "all_reduce: floor(log2 p) steps of n bytes; two more unless p is a power of two",
-          .supports = Supports,
-          .make = Make,
-          .cost_terms = Terms};
+          .supports = RecursiveDoublingSupports,
+          .make = MakeRecursiveDoubling,
+          .cost_terms = RecursiveDoublingTerms};
 }
 
 }  // namespace trunkline

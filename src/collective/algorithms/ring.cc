@@ -112,7 +112,7 @@ class RingSchedule : public ProgramSchedule<RingSchedule> {
   NestedCut pieces_;  // by rank, then by channel
 };
 
-bool Supports(Primitive primitive) {
+bool RingSupports(Primitive primitive) {
   switch (primitive) {
     case Primitive::kAllReduce:
     case Primitive::kReduceScatter:
@@ -126,15 +126,15 @@ bool Supports(Primitive primitive) {
   }
 }
 
-Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
-                                             const GroupLayout& layout) {
+Result<std::shared_ptr<const Schedule>> MakeRing(const CollectiveSpec& spec,
+                                                 const GroupLayout& layout) {
   if (spec.primitive == Primitive::kBroadcast || spec.primitive == Primitive::kReduce) {
     return MakeChain("ring", spec, layout);
   }
   return std::make_shared<RingSchedule>(spec, layout);
 }
 
-std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+std::vector<CostTerm> RingTerms(const CollectiveSpec& spec, const GroupShape& shape) {
   const double others = shape.ranks - 1;
   switch (spec.primitive) {
     case Primitive::kBroadcast:
@@ -164,10 +164,10 @@ Algorithm RingAlgorithm() {
           .cost =
               "all_reduce: 2(p-1) steps, 2(p-1)/p n bytes sent by each rank; reduce_scatter, "
               "all_gather: half of both; broadcast, reduce: p-1 hops pipelined, n bytes",
-          .supports = Supports,
-          .make = Make,
-          .cost_terms = Terms,
-          .in_nccl = Supports};
+          .supports = RingSupports,
+          .make = MakeRing,
+          .cost_terms = RingTerms,
+          .in_nccl = RingSupports};
 }
 
 }  // namespace trunkline

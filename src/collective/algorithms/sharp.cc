@@ -36,12 +36,12 @@ std::vector<Participant> AggregationTree(const GroupLayout& layout) {
   return parent;
 }
 
-bool Supports(Primitive primitive) {
+bool SharpSupports(Primitive primitive) {
   return primitive == Primitive::kAllReduce || primitive == Primitive::kBarrier;
 }
 
-Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
-                                             const GroupLayout& layout) {
+Result<std::shared_ptr<const Schedule>> MakeSharp(const CollectiveSpec& spec,
+                                                  const GroupLayout& layout) {
   const auto parent = AggregationTree(layout);
   const std::vector<Tree> trees(spec.channels, Tree(parent));
   return std::make_shared<TreeSchedule>("sharp", spec, layout.size(), trees,
@@ -50,7 +50,7 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
 }
 
 // Ranks and aggregation vertices are one network hop apart.
-std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+std::vector<CostTerm> SharpTerms(const CollectiveSpec& spec, const GroupShape& shape) {
   double levels = 1;
   for (std::uint32_t reach = kRadix; reach < shape.ranks; reach *= kRadix) {
     ++levels;
@@ -66,9 +66,9 @@ Algorithm SharpAlgorithm() {
   return {.name = "sharp",
           .summary = "switches add up: each rank sends and receives its buffer once",
           .cost = "all_reduce: n bytes sent by each rank, 2 x tree depth hops, pipelined",
-          .supports = Supports,
-          .make = Make,
-          .cost_terms = Terms,
+          .supports = SharpSupports,
+          .make = MakeSharp,
+          .cost_terms = SharpTerms,
           .reduces_in_network = true};
 }
 

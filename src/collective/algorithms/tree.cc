@@ -31,13 +31,13 @@ Tree BinomialTree(const RingOrder& order, std::uint32_t root, std::uint32_t root
   return Tree(std::move(parent));
 }
 
-bool Supports(Primitive primitive) {
+bool TreeSupports(Primitive primitive) {
   return primitive == Primitive::kAllReduce || primitive == Primitive::kBroadcast ||
          primitive == Primitive::kReduce || primitive == Primitive::kBarrier;
 }
 
-Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
-                                             const GroupLayout& layout) {
+Result<std::shared_ptr<const Schedule>> MakeTree(const CollectiveSpec& spec,
+                                                 const GroupLayout& layout) {
   const RingOrder order(layout, spec.channels);
   std::vector<Tree> trees;
   for (std::uint32_t channel = 0; channel < spec.channels; ++channel) {
@@ -50,7 +50,7 @@ Result<std::shared_ptr<const Schedule>> Make(const CollectiveSpec& spec,
 
 // Levels inside nodes and levels between them, each with the whole buffer, up and down. The trees
 // of all channels have one root, so its NIC carries each of them.
-std::vector<CostTerm> Terms(const CollectiveSpec& spec, const GroupShape& shape) {
+std::vector<CostTerm> TreeTerms(const CollectiveSpec& spec, const GroupShape& shape) {
   const bool both_ways =
       spec.primitive == Primitive::kAllReduce || spec.primitive == Primitive::kBarrier;
   const double inside = (both_ways ? 2 : 1) * CeilLog2(shape.per_node);
@@ -67,9 +67,9 @@ Algorithm TreeAlgorithm() {
   return {.name = "tree",
           .summary = "a binomial tree to and from the root: few steps, the whole buffer each",
           .cost = "all_reduce: 2 ceil(log2 p) steps of n bytes; broadcast, reduce: half",
-          .supports = Supports,
-          .make = Make,
-          .cost_terms = Terms,
+          .supports = TreeSupports,
+          .make = MakeTree,
+          .cost_terms = TreeTerms,
           .is_tree = true};
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/test_units.h"
 #include "engine/test_fabrics.h"
 #include "engine/test_graphs.h"
 #include "trunkline/engine/engine.h"
@@ -12,16 +13,6 @@ namespace trunkline {
 namespace {
 
 constexpr std::int64_t kMega = 1'000'000;
-
-Time Us(std::int64_t us) { return Time::Microseconds(us); }
-
-CollectiveChoice Choice(Primitive primitive, std::int64_t bytes, const char* algorithm = "ring") {
-  CollectiveChoice choice;
-  choice.spec.primitive = primitive;
-  choice.spec.bytes = Bytes(bytes);
-  choice.algorithm = algorithm;
-  return choice;
-}
 
 Timeline Simulate(const Fabric& fabric, const TaskGraph& graph, EngineOptions options = {}) {
   const Router router(fabric, {});

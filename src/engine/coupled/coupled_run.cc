@@ -12,9 +12,6 @@
 namespace trunkline {
 namespace {
 
-// Simulated time between two looks for a deadlock where switches hold packets back.
-constexpr Time kBetweenLooks = Time::Microseconds(1000);
-
 // The ranks of one of several parts.
 Folding FoldingOf(const Folding& whole, const std::vector<std::uint32_t>& part_of,
                   std::uint32_t part) {
@@ -43,7 +40,7 @@ CoupledRun::CoupledRun(const EngineInput& input, const EngineOptions& options,
               division.separable ? std::max(1U, packets.threads) : 1),
       next_look_(lines_.plant().switches_model.loss_control == LossControl::kLossy
                      ? Time::Max()
-                     : kBetweenLooks) {
+                     : kBetweenDeadlockLooks) {
   std::vector<std::uint32_t> part_of(input.graph.ranks());
   for (std::uint32_t rank = 0; rank < part_of.size(); ++rank) {
     part_of[rank] = shards_.shard_of(input.placement.endpoint(RankId(rank)));
@@ -87,7 +84,7 @@ void CoupledRun::RunShards() {
 Time CoupledRun::NextLook(Time next) {
   Time at = Time::Horizon();
   if (next_look_ != Time::Max()) {
-    next_look_ = kBetweenLooks * (next.ps() / kBetweenLooks.ps() + 1);
+    next_look_ = kBetweenDeadlockLooks * (next.ps() / kBetweenDeadlockLooks.ps() + 1);
     at = std::min(at, next_look_);
   }
   return sampler_ ? std::min(at, sampler_->Next(next)) : at;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_units.h"
 #include "engine/test_fabrics.h"
 #include "engine/test_graphs.h"
 #include "trunkline/collective/algorithm.h"
@@ -15,9 +16,6 @@
 
 namespace trunkline {
 namespace {
-
-constexpr Time kLatency = Time::Nanoseconds(500);
-constexpr Rate kRate = Rate::GigabitsPerSecond(100);
 
 // A run with its parts kept alive: PFC, no congestion control, no latency of software.
 struct PacketCase {
@@ -67,14 +65,6 @@ struct PacketCase {
   }
 };
 
-CollectiveChoice Choice(Primitive primitive, std::int64_t bytes, const std::string& algorithm) {
-  CollectiveChoice choice;
-  choice.spec.primitive = primitive;
-  choice.spec.bytes = Bytes(bytes);
-  choice.algorithm = algorithm;
-  return choice;
-}
-
 // Rank 0 computes, then sends; rank `to` of `ranks` receives.
 TableGraph OneMessage(Bytes bytes, Time compute, std::uint32_t ranks, std::uint32_t to) {
   TableGraph graph;
@@ -99,19 +89,19 @@ Time OverTheSwitch(const PacketTransport& transport, std::int64_t bytes, Rate ra
   const Time last =
       TransferTime(Bytes(bytes - (packets - 1) * mtu) + transport.packet_overhead, rate);
   // The last but one has left the switch when the last is in, or the last waits for it there.
-  return full * (packets - 1) + (packets > 1 ? std::max(last, full) : last) + last + kLatency * 2;
+  return full * (packets - 1) + (packets > 1 ? std::max(last, full) : last) + last + kHop * 2;
 }
 
 TEST(PacketRun, AMessageTakesItsClosedFormAfterTheTaskBeforeIt) {
   const Time compute = Time::Microseconds(5);
-  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  PacketCase c{.fabric = Crossbar(2, k100Gb, kHop)};
   c.model.step_latency[static_cast<std::size_t>(Protocol::kSimple)]
                       [static_cast<std::size_t>(HopClass::kNetwork)] = Time::Nanoseconds(700);
   for (const std::int64_t bytes : {0, 1, 4096, 4097, 1'000'000}) {
     const PacketTimeline run = c.Run(OneMessage(Bytes(bytes), compute, 2, 1));
     ASSERT_EQ(run.timeline.status, RunStatus::kFinished);
     EXPECT_EQ(run.timeline.end,
-              compute + OverTheSwitch(c.transport, bytes, kRate) + Time::Nanoseconds(700))
+              compute + OverTheSwitch(c.transport, bytes, k100Gb) + Time::Nanoseconds(700))
         << bytes;
     EXPECT_EQ(run.packets.counters.delivered_bytes, bytes);
   }
@@ -119,24 +109,24 @@ TEST(PacketRun, AMessageTakesItsClosedFormAfterTheTaskBeforeIt) {
 
 // A sender is busy for the overhead before each message of any bytes: a ring of two sends two.
 TEST(PacketRun, MessagesWaitForTheOverheadOfTheirSender) {
-  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  PacketCase c{.fabric = Crossbar(2, k100Gb, kHop)};
   c.model.message_overhead = Time::Microseconds(300);
   for (const std::int64_t bytes : {0, 1, 4097}) {
     const PacketTimeline run = c.Run(OneMessage(Bytes(bytes), Time::Microseconds(5), 2, 1));
     EXPECT_EQ(run.timeline.end,
-              Time::Microseconds(bytes > 0 ? 305 : 5) + OverTheSwitch(c.transport, bytes, kRate))
+              Time::Microseconds(bytes > 0 ? 305 : 5) + OverTheSwitch(c.transport, bytes, k100Gb))
         << bytes;
   }
   const CollectiveChoice ring = Choice(Primitive::kAllReduce, 8192, "ring");
   EXPECT_EQ(c.Run(*SingleCollective(ring, 2)).timeline.end,
-            (Time::Microseconds(300) + OverTheSwitch(c.transport, 4096, kRate)) * 2);
+            (Time::Microseconds(300) + OverTheSwitch(c.transport, 4096, k100Gb)) * 2);
 }
 
 // Each of 2(p-1) steps takes a chunk over the switch. Acknowledgements go first: one for every
 // 16 packets delays data on either cable, if at all, by its own time.
 TEST(PacketRun, RingAllReduceTakesTwoTimesPMinusOneStepsThroughTheSwitch) {
   constexpr std::uint32_t kRanks = 4;
-  PacketCase c{.fabric = Crossbar(kRanks, kRate, kLatency)};
+  PacketCase c{.fabric = Crossbar(kRanks, k100Gb, kHop)};
   for (const std::int64_t packets : {1, 3, 64}) {
     const std::int64_t chunk = packets * 4096;
     const auto graph =
@@ -144,8 +134,8 @@ TEST(PacketRun, RingAllReduceTakesTwoTimesPMinusOneStepsThroughTheSwitch) {
     const PacketTimeline run = c.Run(*graph);
     ASSERT_EQ(run.timeline.status, RunStatus::kFinished);
     const std::int64_t steps = 2 * (kRanks - 1);
-    const Time ideal = OverTheSwitch(c.transport, chunk, kRate) * steps;
-    const Time ack = TransferTime(c.transport.ack_bytes, kRate);
+    const Time ideal = OverTheSwitch(c.transport, chunk, k100Gb) * steps;
+    const Time ack = TransferTime(c.transport.ack_bytes, k100Gb);
     EXPECT_GE(run.timeline.end, ideal);
     EXPECT_LE(run.timeline.end, ideal + ack * (2 * steps * (packets / 16 + 1))) << packets;
     EXPECT_EQ(run.packets.counters.packets.data,
@@ -155,7 +145,7 @@ TEST(PacketRun, RingAllReduceTakesTwoTimesPMinusOneStepsThroughTheSwitch) {
 
 TEST(PacketRun, AgreesWithFluidFlowsOnASymmetricRing) {
   constexpr std::uint32_t kRanks = 8;
-  PacketCase c{.fabric = Crossbar(kRanks, kRate, kLatency)};
+  PacketCase c{.fabric = Crossbar(kRanks, k100Gb, kHop)};
   const auto graph = SingleCollective(Choice(Primitive::kAllReduce, 8'000'000, "ring"), kRanks);
   const double packets = c.Run(*graph).timeline.end.seconds();
   const double flows = c.RunAsFlows(*graph)->end.seconds();
@@ -171,7 +161,7 @@ TEST(PacketRun, ARingOnAFatTreeFollowsItsRecurrence) {
   constexpr std::uint32_t kRanks = 16;
   constexpr std::int64_t kPackets = 64;
   const Router router(c.fabric, {.policy = RoutingPolicy::kEcmp});
-  const Time frame = TransferTime(Bytes(4096) + c.transport.packet_overhead, kRate);
+  const Time frame = TransferTime(Bytes(4096) + c.transport.packet_overhead, k100Gb);
   const auto hosts = AllEndpoints(c.fabric);
   std::vector<Time> free(kRanks);  // when a rank's last chunk has left
   std::vector<Time> come(kRanks);  // when the chunk that it sends next is in
@@ -241,8 +231,6 @@ TEST(PacketRun, AMessageBetweenGpusAlsoCrossesTheirBuses) {
             OverTheSwitch(c.transport, 1'000'000, servers.network) + servers.latency * 2);
 }
 
-constexpr Bytes kMegabyte{1'000'000};
-
 // Nodes of GPUs behind one NIC; GPUs and NIC are 2 GB/s apart, the network has 12.5.
 Fabric SlowBuses(std::uint32_t gpus, std::uint32_t nodes = 2) {
   FabricBuilder builder;
@@ -255,8 +243,8 @@ Fabric SlowBuses(std::uint32_t gpus, std::uint32_t nodes = 2) {
       const DeviceId gpu = builder.AddDevice({.kind = DeviceKind::kGpu, .node = node, .local = i});
       builder.AddCable(gpu, complex, bus, Time(), LinkKind::kPcie);
     }
-    builder.AddCable(complex, nic, bus, kLatency, LinkKind::kPcie);
-    builder.AddCable(nic, hub, kRate, kLatency, LinkKind::kNetwork);
+    builder.AddCable(complex, nic, bus, kHop, LinkKind::kPcie);
+    builder.AddCable(nic, hub, k100Gb, kHop, LinkKind::kNetwork);
   }
   return std::move(builder).Build();
 }
@@ -264,7 +252,7 @@ Fabric SlowBuses(std::uint32_t gpus, std::uint32_t nodes = 2) {
 TEST(PacketRun, ABusSlowerThanTheNetworkSetsThePace) {
   PacketCase c{.fabric = SlowBuses(1)};
   const PacketTimeline run = c.Run(OneMessage(Bytes(1'000'000), Time(), 2, 1));
-  EXPECT_EQ(run.timeline.end, Time::Microseconds(500) + kLatency * 4);
+  EXPECT_EQ(run.timeline.end, Time::Microseconds(500) + kHop * 4);
   EXPECT_TRUE(run.warnings.empty());
 }
 
@@ -281,7 +269,7 @@ TEST(PacketRun, ConnectionsShareTheBusToTheirNic) {
     for (const auto program : {sends, sends, receives, receives}) graph.AddRank(program);
     for (std::uint32_t i = 0; i < 2; ++i) graph.Connect(RankId{i}, 1, RankId{i + 2}, 2);
     const PacketTimeline run = c.Run(graph);
-    EXPECT_NEAR(run.timeline.end.seconds(), 1000e-6 + 4 * kLatency.seconds(), 10e-6);
+    EXPECT_NEAR(run.timeline.end.seconds(), 1000e-6 + 4 * kHop.seconds(), 10e-6);
     const auto fluid = c.RunAsFlows(graph);
     ASSERT_TRUE(fluid.has_value());
     EXPECT_NEAR(run.timeline.end.seconds() / fluid->end.seconds(), 1, 0.03);
@@ -308,7 +296,7 @@ TEST(PacketRun, ABusAtTheReceiverHoldsTheNetworkBack) {
     graph.Connect(RankId{2}, 1, RankId{5}, 2);
     const PacketTimeline run = c.Run(graph);
     EXPECT_EQ(run.packets.counters.drops, 0U);
-    EXPECT_NEAR(run.timeline.end.seconds(), 1000e-6 + 4 * kLatency.seconds(), 10e-6);
+    EXPECT_NEAR(run.timeline.end.seconds(), 1000e-6 + 4 * kHop.seconds(), 10e-6);
   }
 }
 
@@ -321,21 +309,21 @@ TEST(PacketRun, WarnsOfBusesThatConnectionsCrowd) {
 }
 
 TEST(PacketRun, QueuePairsShareAMessageWithoutDelayingIt) {
-  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  PacketCase c{.fabric = Crossbar(2, k100Gb, kHop)};
   c.transport.queue_pairs = 4;
   // Parts of 250,112 B, the last of 249,664: 62, 62, 62 and 61 packets.
   const PacketTimeline run = c.Run(OneMessage(Bytes(1'000'000), Time(), 2, 1));
   EXPECT_EQ(run.packets.counters.packets.data, 247U);
   EXPECT_EQ(run.packets.counters.delivered_bytes, 1'000'000);
-  const Time headers = TransferTime(c.transport.packet_overhead, kRate) * 2;
+  const Time headers = TransferTime(c.transport.packet_overhead, k100Gb) * 2;
   EXPECT_NEAR(run.timeline.end.seconds(),
-              (OverTheSwitch(c.transport, 1'000'000, kRate) + headers).seconds(), 0.4e-6);
+              (OverTheSwitch(c.transport, 1'000'000, k100Gb) + headers).seconds(), 0.4e-6);
   // Fewer bytes than queue pairs have parts for.
   EXPECT_EQ(c.Run(OneMessage(Bytes(100), Time(), 2, 1)).packets.counters.packets.data, 1U);
 }
 
 TEST(PacketRun, LowLatencyProtocolsPutTheirFlagsOnTheWire) {
-  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  PacketCase c{.fabric = Crossbar(2, k100Gb, kHop)};
   CollectiveChoice choice = Choice(Primitive::kSendRecv, 60'000, "pairwise");
   for (const Algorithm& algorithm : Algorithms()) {
     if (algorithm.supports(Primitive::kSendRecv)) choice.algorithm = algorithm.name;
@@ -351,14 +339,14 @@ TEST(PacketRun, AReceiveThatNobodySendsIsBlocked) {
   graph.AddRank(0);
   graph.Connect(RankId(0), 1, RankId(1), 2);
   graph.Connect(RankId(1), 1, RankId(0), 2);
-  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  PacketCase c{.fabric = Crossbar(2, k100Gb, kHop)};
   const PacketTimeline run = c.Run(graph);
   EXPECT_EQ(run.timeline.status, RunStatus::kUnfinished);
   EXPECT_EQ(run.timeline.blocked.size(), 2U);
 }
 
 TEST(PacketRun, AQueuePairThatGivesUpLeavesTheRunUnfinished) {
-  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  PacketCase c{.fabric = Crossbar(2, k100Gb, kHop)};
   c.switches.loss_control = LossControl::kLossy;
   c.switches.frame_loss = 0.999;
   c.transport.retry_limit = 1;
@@ -372,7 +360,7 @@ TEST(PacketRun, AQueuePairThatGivesUpLeavesTheRunUnfinished) {
 
 // A cable is down from 50 us to 150 us. What was on it is sent again.
 TEST(PacketRun, AMessageSurvivesACableThatComesBack) {
-  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  PacketCase c{.fabric = Crossbar(2, k100Gb, kHop)};
   c.switches.loss_control = LossControl::kLossy;
   c.transport.retransmit_timeout = Time::Microseconds(100);
   TimedFault fault;
@@ -385,12 +373,12 @@ TEST(PacketRun, AMessageSurvivesACableThatComesBack) {
   EXPECT_EQ(run.packets.counters.delivered_bytes, 1'000'000);
   EXPECT_GT(run.packets.counters.retransmissions, 0U);
   EXPECT_GE(run.timeline.end,
-            OverTheSwitch(c.transport, 1'000'000, kRate) + Time::Microseconds(100));
+            OverTheSwitch(c.transport, 1'000'000, k100Gb) + Time::Microseconds(100));
 }
 
 // A cable that stays down is what the failed queue pair names, and who waits for whom.
 TEST(PacketRun, NamesTheCableThatIsDownAndWhoWaitsForWhom) {
-  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  PacketCase c{.fabric = Crossbar(2, k100Gb, kHop)};
   c.switches.loss_control = LossControl::kLossy;
   c.transport.retransmit_timeout = Time::Microseconds(100);
   c.transport.retry_limit = 1;
@@ -410,7 +398,7 @@ TEST(PacketRun, NamesTheCableThatIsDownAndWhoWaitsForWhom) {
 
 // What links carried and, of their queues, the longest, from samples and at the end.
 TEST(PacketRun, SamplesAddUpToWhatLinksCarried) {
-  PacketCase c{.fabric = Crossbar(4, kRate, kLatency)};
+  PacketCase c{.fabric = Crossbar(4, k100Gb, kHop)};
   c.sampling = PacketSampling{.every = Time::Microseconds(7), .links = 1000, .flows = 0};
   CollectiveChoice choice = Choice(Primitive::kAllToAll, 400'000, "direct");
   const PacketTimeline run = c.Run(*SingleCollective(choice, 4, 2));
@@ -424,7 +412,7 @@ TEST(PacketRun, SamplesAddUpToWhatLinksCarried) {
               use->wire_bytes);
     EXPECT_EQ(std::ranges::max(series.peak_queue_bytes), use->max_queue_bytes);
   }
-  PacketCase without{.fabric = Crossbar(4, kRate, kLatency)};
+  PacketCase without{.fabric = Crossbar(4, k100Gb, kHop)};
   EXPECT_EQ(without.Run(*SingleCollective(choice, 4, 2)).timeline.end, run.timeline.end);
 }
 
@@ -432,7 +420,7 @@ TEST(PacketRun, SamplesAddUpToWhatLinksCarried) {
 // the other three at the switch's port to rank 0.
 TEST(PacketRun, NamesTheQueueThatTheChainOfMessagesMet) {
   constexpr Bytes kBytes(409'600);  // 100 packets
-  PacketCase c{.fabric = Crossbar(5, kRate, kLatency)};
+  PacketCase c{.fabric = Crossbar(5, k100Gb, kHop)};
   TableGraph graph;
   std::vector<TableGraph::Step> receives;
   for (std::uint32_t i = 1; i < 5; ++i) {
@@ -460,7 +448,7 @@ TEST(PacketRun, NamesTheQueueThatTheChainOfMessagesMet) {
   EXPECT_EQ(chain[0].destination, RankId(0));
   EXPECT_EQ(chain[1].source, RankId(0));
   EXPECT_EQ(chain[1].destination, RankId(1));
-  const Time frames = TransferTime(c.transport.mtu + c.transport.packet_overhead, kRate) * 100;
+  const Time frames = TransferTime(c.transport.mtu + c.transport.packet_overhead, k100Gb) * 100;
   EXPECT_GE(chain[0].taken - chain[0].alone, frames * 2);
   EXPECT_LE(chain[1].taken - chain[1].alone, frames);
   EXPECT_EQ(c.fabric.name(c.fabric.link(chain[0].queue).to), "host-0");
@@ -468,7 +456,7 @@ TEST(PacketRun, NamesTheQueueThatTheChainOfMessagesMet) {
 }
 
 TEST(PacketRun, RefusesWhatItDoesNotRun) {
-  PacketCase c{.fabric = Crossbar(2, kRate, kLatency)};
+  PacketCase c{.fabric = Crossbar(2, k100Gb, kHop)};
   const TableGraph graph = OneMessage(Bytes(1), Time(), 2, 1);
   EngineOptions rendezvous;
   rendezvous.handshake = Handshake::kRendezvous;

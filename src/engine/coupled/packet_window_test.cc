@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_units.h"
 #include "engine/test_fabrics.h"
 #include "engine/test_graphs.h"
 #include "trunkline/fabric/fabric.h"
@@ -15,12 +16,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr Time kLatency = Time::Nanoseconds(500);
-constexpr Rate kRate = Rate::GigabitsPerSecond(100);
-
 // Hosts on one switch, whole packets forwarded, no software.
 struct WindowCase {
-  explicit WindowCase(std::uint32_t hosts) : fabric(Crossbar(hosts, kRate, kLatency)) {
+  explicit WindowCase(std::uint32_t hosts) : fabric(Crossbar(hosts, k100Gb, kHop)) {
     RouterOptions routing;
     routing.policy = RoutingPolicy::kEcmp;
     routing.payload_bytes = transport.mtu.count();
@@ -54,7 +52,7 @@ struct WindowCase {
   // How much longer a message takes as packets than as a fluid: the switch waits for the whole of
   // its last packet, and the fluid's last packet costs headers in proportion only.
   [[nodiscard]] Time StoredAndForwarded() const {
-    return TransferTime(transport.mtu + transport.packet_overhead, kRate);
+    return TransferTime(transport.mtu + transport.packet_overhead, k100Gb);
   }
 
   Fabric fabric;
@@ -142,7 +140,7 @@ TEST(PacketWindow, DelaysTheEndByWhatItsMessagesTakeLonger) {
   EXPECT_EQ(window.kinds.front().cut, 0);
   EXPECT_EQ(window.packets.counters.packets.data, 4 * 250);
   EXPECT_EQ(window.step_delay, window.kinds.front().delay);
-  const Time acknowledgements = TransferTime(c.transport.ack_bytes, kRate) * (250 / 16 + 1);
+  const Time acknowledgements = TransferTime(c.transport.ack_bytes, k100Gb) * (250 / 16 + 1);
   EXPECT_GE(window.step_delay, c.StoredAndForwarded());
   EXPECT_LE(window.step_delay, c.StoredAndForwarded() + acknowledgements);
 }
@@ -179,7 +177,7 @@ TEST(PacketWindow, TakesTheShareOfAMessageThatMovesInIt) {
   graph.AddRank(sender);
   graph.AddRank(receiver);
   graph.Connect(RankId(0), 1, RankId(1), 2);
-  const Time sending = c.Flows(graph).end - kLatency * 2;
+  const Time sending = c.Flows(graph).end - kHop * 2;
   const WindowReport window =
       c.Run(graph, {.from = Time::Picoseconds(sending.ps() / 4),
                     .until = Time::Picoseconds(sending.ps() / 4 + sending.ps() / 2)});
@@ -194,7 +192,7 @@ TEST(PacketWindow, GoesFromTheStartOfItsTasksToTheEndOfTheLast) {
       c.Run(graph, {.from = {}, .until = {}, .tasks = {{.program = 0, .first = 4, .last = 4}}});
   const Time message = Time::Picoseconds((c.Flows(graph).end.ps() - 4 * kCompute.ps()) / 4);
   EXPECT_EQ(window.from, kCompute * 2 + message);
-  EXPECT_EQ(window.until, kCompute * 2 + message * 2 - kLatency * 2);
+  EXPECT_EQ(window.until, kCompute * 2 + message * 2 - kHop * 2);
 }
 
 TEST(PacketWindow, IsRefusedWithWhatWouldDo) {

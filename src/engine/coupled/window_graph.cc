@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/none.h"
 #include "engine/task_order.h"
 #include "trunkline/base/check.h"
 #include "trunkline/base/int128.h"
 
 namespace trunkline {
 namespace {
-
-constexpr std::uint32_t kNone = UINT32_MAX;
 
 bool Overlaps(Interval a, Interval window) {
   if (a.begin == a.end) return window.begin <= a.begin && a.begin < window.end;

@@ -8,8 +8,6 @@
 namespace trunkline {
 namespace {
 
-constexpr std::uint32_t kNone = ProgramShape::kNoSlot;
-
 // The slots through which a rank sends: its ports, then its sends.
 std::uint32_t SourceSlot(const ProgramShape& shape, const Program& program, std::size_t task) {
   switch (program.tasks[task].kind) {
@@ -18,7 +16,7 @@ std::uint32_t SourceSlot(const ProgramShape& shape, const Program& program, std:
     case TaskKind::kSend:
       return static_cast<std::uint32_t>(shape.ports.size()) + shape.slot[task];
     default:
-      return kNone;
+      return ProgramShape::kNoSlot;
   }
 }
 
@@ -36,7 +34,7 @@ std::vector<char> TurnsOf(const ProgramShape& shape, const Program& program) {
   // The last task of each slot that task t comes after, plus one. The tasks of one slot are in a
   // row, so t comes after the earlier ones too.
   std::vector<std::uint32_t> after(tasks * slots, 0);
-  std::vector<std::uint32_t> stream_predecessor(tasks, kNone);
+  std::vector<std::uint32_t> stream_predecessor(tasks, ProgramShape::kNoSlot);
   for (const std::vector<std::uint32_t>& stream : shape.streams) {
     for (std::size_t i = 1; i < stream.size(); ++i) stream_predecessor[stream[i]] = stream[i - 1];
   }
@@ -45,12 +43,12 @@ std::vector<char> TurnsOf(const ProgramShape& shape, const Program& program) {
   for (std::size_t task = 0; task < tasks; ++task) {
     std::uint32_t* const mine = after.data() + task * slots;
     const auto come_after = [&](std::uint32_t earlier) {
-      if (earlier == kNone) return;
+      if (earlier == ProgramShape::kNoSlot) return;
       for (std::size_t s = 0; s < slots; ++s) {
         mine[s] = std::max(mine[s], after[earlier * slots + s]);
       }
       const std::uint32_t slot = SourceSlot(shape, program, earlier);
-      if (slot != kNone) mine[slot] = std::max(mine[slot], earlier + 1);
+      if (slot != ProgramShape::kNoSlot) mine[slot] = std::max(mine[slot], earlier + 1);
     };
     come_after(stream_predecessor[task]);
     come_after(shape.role_predecessor[task]);
@@ -58,7 +56,7 @@ std::vector<char> TurnsOf(const ProgramShape& shape, const Program& program) {
       come_after(dependency);
     }
     const std::uint32_t slot = SourceSlot(shape, program, task);
-    if (slot == kNone) continue;
+    if (slot == ProgramShape::kNoSlot) continue;
     for (std::size_t other = 0; other < slots; ++other) {
       if (mine[other] == last[other]) continue;
       ordered[slot * slots + other] = 0;
@@ -162,18 +160,18 @@ Uint128 DemandFinder::InTurn(const ProgramShape& shape, std::span<Demand> demand
   const std::size_t slots = shape.ports.size() + shape.sends.size();
   Uint128 sum = 0;
   for (std::size_t first = 0; first < demands.size(); ++first) {
-    if (demands[first].slot == kNone) continue;
+    if (demands[first].slot == ProgramShape::kNoSlot) continue;
     sum += demands[first].amount;
     // The rest of its group takes its turns with all of the group.
     std::vector<std::uint32_t> group{demands[first].slot};
     for (Demand& other : demands.subspan(first + 1)) {
-      if (other.slot == kNone) continue;
+      if (other.slot == ProgramShape::kNoSlot) continue;
       const bool fits = std::ranges::all_of(group, [&](std::uint32_t slot) {
         return slot == other.slot || shape.takes_turns[slot * slots + other.slot] != 0;
       });
       if (!fits) continue;
       group.push_back(other.slot);
-      other.slot = kNone;
+      other.slot = ProgramShape::kNoSlot;
     }
   }
   return sum;

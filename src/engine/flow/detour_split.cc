@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/none.h"
+
 namespace trunkline {
 namespace {
-
 // Max-min fair rates of flows by one of their two ways.
 template <typename Hops, typename Limit>
 std::vector<FlowRate> Share(std::span<const DividedFlow> flows, std::span<const Rate> capacities,
@@ -36,7 +37,6 @@ struct Crossed {
 };
 
 Crossed OnlyCrossed(std::span<const DividedFlow> flows, std::span<const Rate> capacities) {
-  constexpr std::uint32_t kNone = UINT32_MAX;
   Crossed crossed;
   std::size_t count = 0;
   for (const DividedFlow& flow : flows) count += flow.minimal.size() + flow.detours.size();

@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/test_units.h"
 #include "trunkline/engine/traffic.h"
 #include "trunkline/fabric/build.h"
 
 namespace trunkline {
 namespace {
-
-constexpr Rate kRate = Rate::GigabitsPerSecond(100);
 
 double Gbps(FlowRate rate) { return rate.bits_per_second() * 1e-9; }
 
@@ -21,10 +20,10 @@ FlowHop Half(std::uint32_t resource) { return {resource, FlowHop::kOne / 2}; }
 // Two flows of one full minimal path, with two more ways: the path is shared, and each has half of
 // either way beside it.
 TEST(DivideFlows, FillsMinimalPathsFirstAndDetoursWithTheRest) {
-  const std::vector<Rate> capacities(3, kRate);
+  const std::vector<Rate> capacities(3, k100Gb);
   const std::vector<FlowHop> minimal = {{0}};
   const std::vector<FlowHop> detours = {Half(1), Half(2)};
-  const FlowRate limit{FlowRate{static_cast<std::uint64_t>(kRate.bits_per_second()) << 10}};
+  const FlowRate limit{FlowRate{static_cast<std::uint64_t>(k100Gb.bits_per_second()) << 10}};
   const auto rates =
       DivideFlows(std::vector<DividedFlow>(2, {minimal, detours, limit}), capacities);
   for (const DividedRate& rate : rates) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/none.h"
 #include "engine/flow/partition.h"
 #include "engine/flow/roles.h"
 #include "trunkline/base/random.h"
@@ -11,7 +12,6 @@
 namespace trunkline {
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
 // Beyond these, looking for congruent ranks would cost more than it could save.
 constexpr std::uint64_t kMaxOpsToRead = std::uint64_t{1} << 26;
 constexpr std::size_t kMaxConnections = std::size_t{1} << 22;

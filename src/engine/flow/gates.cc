@@ -9,8 +9,6 @@
 namespace trunkline {
 namespace {
 
-constexpr std::uint32_t kNone = ProgramShape::kNoSlot;
-
 // See UnfilledBehind.
 class GateFlow {
  public:
@@ -108,8 +106,8 @@ void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts) {
   const FlowHop* last_shared = nullptr;
   for (const FlowPath& path : problem.paths) {
     if (path.hop_count == 0) {
-      firsts.of.push_back(kNone);
-      lasts.of.push_back(kNone);
+      firsts.of.push_back(ProgramShape::kNoSlot);
+      lasts.of.push_back(ProgramShape::kNoSlot);
       continue;
     }
     const FlowHop* first = first_shared;
@@ -141,13 +139,13 @@ std::vector<char> UnfilledBehind(const Gates& gates, const FlowProblem& problem,
   // The connections by their gate; each list is filled from its end to its front.
   std::vector<std::uint32_t> first(capacities.size() + 1, 0);
   for (const std::uint32_t gate : gates.of) {
-    if (gate != kNone) ++first[gate];
+    if (gate != ProgramShape::kNoSlot) ++first[gate];
   }
   std::uint32_t total = 0;
   for (std::uint32_t& end : first) end = total += end;
   std::vector<std::uint32_t> behind(total);
   for (auto i = static_cast<std::uint32_t>(gates.of.size()); i-- > 0;) {
-    if (gates.of[i] != kNone) behind[--first[gates.of[i]]] = i;
+    if (gates.of[i] != ProgramShape::kNoSlot) behind[--first[gates.of[i]]] = i;
   }
   // Far apart where the last gate is meant.
   constexpr std::uint32_t kAhead = 8;

@@ -17,7 +17,6 @@
 namespace trunkline {
 namespace {
 
-constexpr std::uint32_t kNone = ProgramShape::kNoSlot;
 constexpr Rate kUnlimited = Rate::BitsPerSecond(INT64_MAX);
 
 class Builder {
@@ -162,7 +161,7 @@ void Builder::CollectRanks() {
     }
     problem_.ranks.push_back(rank);
   }
-  problem_.peer_connections.resize(peers, kNone);
+  problem_.peer_connections.resize(peers, ProgramShape::kNoSlot);
   // Positions: one pass over the members of each communicator.
   for (std::uint32_t c = 0; c < problem_.communicators.size(); ++c) {
     const FlowProblem::Communicator& communicator = problem_.communicators[c];

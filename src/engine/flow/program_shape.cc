@@ -8,8 +8,6 @@
 namespace trunkline {
 namespace {
 
-constexpr std::uint32_t kNone = ProgramShape::kNoSlot;
-
 template <typename T>
 std::uint32_t SlotOf(std::vector<T>& slots, const T& value) {
   const auto found = std::ranges::find(slots, value);
@@ -39,7 +37,7 @@ ProgramShape ShapeOf(const Program& program, const TaskGraph& graph) {
   std::map<std::pair<TaskKind, std::uint32_t>, std::uint32_t> last_with_role;
   for (std::uint32_t i = 0; i < count; ++i) {
     const Task& task = program.tasks[i];
-    std::uint32_t slot = kNone;
+    std::uint32_t slot = ProgramShape::kNoSlot;
     switch (task.kind) {
       case TaskKind::kCompute:
         break;
@@ -55,9 +53,10 @@ ProgramShape ShapeOf(const Program& program, const TaskGraph& graph) {
     shape.slot.push_back(slot);
     if (task.stream >= shape.streams.size()) shape.streams.resize(task.stream + 1U);
     if (!task.unordered) shape.streams[task.stream].push_back(i);
-    shape.role_predecessor.push_back(kNone);
+    shape.role_predecessor.push_back(ProgramShape::kNoSlot);
     if (task.kind == TaskKind::kCompute) continue;
-    const auto [role, new_role] = last_with_role.try_emplace({task.kind, task.role}, kNone);
+    const auto [role, new_role] =
+        last_with_role.try_emplace({task.kind, task.role}, ProgramShape::kNoSlot);
     if (!new_role) shape.role_predecessor.back() = role->second;
     if (task.kind != TaskKind::kCollective) {
       shape.slot.back() = new_role ? AddSlot(shape, task) : shape.slot[role->second];

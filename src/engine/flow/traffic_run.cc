@@ -259,9 +259,9 @@ void FlowTrafficRun::Advance(Time now) {
 }
 
 bool FlowTrafficRun::MustStop() {
-  constexpr std::uint64_t kBetweenLooks = 1 << 10;
+  constexpr std::uint64_t kEventsBetweenLooks = 1 << 10;
   if (report_.events < next_look_) return false;
-  next_look_ = report_.events + kBetweenLooks;
+  next_look_ = report_.events + kEventsBetweenLooks;
   if (options_.progress != nullptr) {
     options_.progress->Update(
         static_cast<double>(acknowledged_) / static_cast<double>(traffic_.flows.size()),

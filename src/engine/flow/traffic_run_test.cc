@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_units.h"
 #include "engine/test_fabrics.h"
 #include "trunkline/engine/traffic.h"
 
@@ -15,9 +16,7 @@ namespace {
 
 using ::testing::SizeIs;
 
-constexpr Rate kRate = Rate::GigabitsPerSecond(100);  // 12,500 bytes a microsecond
 constexpr Time kCable = Time::Microseconds(1);
-constexpr Bytes kMegabyte{1'000'000};  // 80 us
 
 TrafficFlow FlowOf(std::uint32_t source, std::uint32_t destination, Time start = {}) {
   TrafficFlow flow;
@@ -36,7 +35,7 @@ TrafficWorkload WorkloadOf(std::vector<TrafficFlow> flows, std::uint32_t ranks) 
 }
 
 FlowTrafficReport RunOnCrossbar(const TrafficWorkload& traffic, FlowTrafficOptions options = {}) {
-  const Fabric fabric = Crossbar(traffic.ranks, kRate, kCable);
+  const Fabric fabric = Crossbar(traffic.ranks, k100Gb, kCable);
   const Router router(fabric, {});
   const auto placement = PackedPlacement(fabric, traffic.ranks);
   auto report = RunFlowTraffic(router, traffic, *placement, options);
@@ -87,12 +86,12 @@ Fabric LeavesUnder(const std::vector<std::vector<std::uint32_t>>& spines_of_leaf
     const DeviceId leaf = builder.AddDevice({.kind = DeviceKind::kSwitch, .tier = 1, .local = l});
     for (std::uint32_t h = 0; h < 2; ++h) {
       const DeviceId host = builder.AddDevice({.kind = DeviceKind::kHost, .node = 2 * l + h});
-      builder.AddCable(host, leaf, kRate * 4, kCable, LinkKind::kNetwork);
+      builder.AddCable(host, leaf, k100Gb * 4, kCable, LinkKind::kNetwork);
     }
     std::vector<LinkId> up;
     std::vector<LinkId> down;
     for (const std::uint32_t s : spines_of_leaf[l]) {
-      up.push_back(builder.AddCable(leaf, spines[s], kRate, kCable, LinkKind::kNetwork));
+      up.push_back(builder.AddCable(leaf, spines[s], k100Gb, kCable, LinkKind::kNetwork));
       down.push_back(LinkId(Index(up.back()) ^ 1U));
     }
     builder.AddTrunk(up);

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/test_units.h"
 #include "engine/packet/test_network.h"
 
 namespace trunkline {
 namespace {
 
 constexpr Rate k40Gb = Rate::GigabitsPerSecond(40);
-constexpr Rate k100Gb = Rate::GigabitsPerSecond(100);
 
 // --- Lone flows ---------------------------------------------------------------------------------
 

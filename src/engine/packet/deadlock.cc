@@ -21,20 +21,20 @@ bool IsBlocked(const Plant& plant, std::size_t queue) {
   return lane.starved && lane.first == lane.returns.size();
 }
 
-std::vector<std::size_t> FindDeadlock(const Plant& plant, std::vector<Wait> waits) {
+std::vector<std::size_t> FindDeadlock(const Plant& plant, std::vector<QueueWait> waits) {
   std::ranges::sort(waits);
   waits.erase(std::ranges::unique(waits).begin(), waits.end());
   // The largest set of blocked queues whose receivers' packets all queue in the set: whatever is
   // blocked now and may yet move on falls out of it.
   std::vector<std::uint8_t> stuck(plant.queues.size(), 0);
   const auto outputs = [&](std::size_t input) {
-    return std::ranges::equal_range(waits, input, {}, &Wait::input);
+    return std::ranges::equal_range(waits, input, {}, &QueueWait::input);
   };
-  const auto is_stuck = [&](const Wait& wait) {
-    return wait.output != Wait::kNothing && stuck[wait.output] != 0;
+  const auto is_stuck = [&](const QueueWait& wait) {
+    return wait.output != QueueWait::kNothing && stuck[wait.output] != 0;
   };
   std::vector<std::size_t> open;
-  for (const Wait& wait : waits) {
+  for (const QueueWait& wait : waits) {
     if (!IsBlocked(plant, wait.input) || stuck[wait.input] != 0) continue;
     stuck[wait.input] = 1;
     open.push_back(wait.input);

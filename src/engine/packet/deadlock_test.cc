@@ -190,7 +190,7 @@ TEST(FindDeadlock, PassesOverWhatMayYetMove) {
     plant.ingress[input].paused = 1;
   }
   EXPECT_THAT(FindDeadlock(plant, {{0, 1}, {1, 0}, {2, 3}}), testing::ElementsAre(0, 1));
-  EXPECT_THAT(FindDeadlock(plant, {{0, 1}, {1, 0}, {1, Wait::kNothing}}), IsEmpty());
+  EXPECT_THAT(FindDeadlock(plant, {{0, 1}, {1, 0}, {1, QueueWait::kNothing}}), IsEmpty());
   EXPECT_THAT(FindDeadlock(plant, {{0, 1}, {1, 2}, {2, 3}}), IsEmpty());
   plant.ingress[1].paused = 0;  // its RESUME is on the way
   EXPECT_THAT(FindDeadlock(plant, {{0, 1}, {1, 0}}), IsEmpty());

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/test_units.h"
+#include "engine/packet/test_runs.h"
 #include "engine/test_fabrics.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
@@ -18,9 +20,7 @@ using testing::Gt;
 using testing::HasSubstr;
 using testing::Lt;
 
-constexpr Rate kRate = Rate::GigabitsPerSecond(100);
-constexpr Time kFrame = Time::Picoseconds((4096 + 82) * 80);  // at 100 Gb/s
-constexpr Time kLatency = Time::Microseconds(10);
+constexpr Time kLongCable = Time::Microseconds(10);
 
 TimedFault Fault(std::string target, TimedFault::Kind kind, Time at) {
   TimedFault fault;
@@ -92,7 +92,7 @@ Fabric DualHomed(std::uint32_t hosts) {
     const DeviceId host = builder.AddDevice(
         {.kind = DeviceKind::kHost, .tier = 0, .node = i, .local = 0, .latency = {}});
     for (const DeviceId leaf : leaves) {
-      builder.AddCable(host, leaf, kRate, Time::Microseconds(1), LinkKind::kNetwork);
+      builder.AddCable(host, leaf, k100Gb, Time::Microseconds(1), LinkKind::kNetwork);
     }
   }
   return std::move(builder).Build();
@@ -101,18 +101,18 @@ Fabric DualHomed(std::uint32_t hosts) {
 // Forty frames leave at the full rate, the others take twice as long; the second cable is idle
 // when the last one comes.
 TEST(PacketFaults, ASlowerCableSlowsTheFramesThatBeginThereafter) {
-  const Fabric fabric = Crossbar(2, kRate, kLatency);
+  const Fabric fabric = Crossbar(2, k100Gb, kLongCable);
   Options options;
-  options.faults = {Fault("host-0/leaf-0", TimedFault::Kind::kRate, kFrame * 40)};
+  options.faults = {Fault("host-0/leaf-0", TimedFault::Kind::kRate, kFrameTime * 40)};
   options.faults[0].fraction = 0.5;
   const PacketReport report = Send(fabric, 100, options);
-  EXPECT_EQ(report.flows[0].delivered, kFrame * (40 + 60 * 2 + 1) + kLatency * 2);
+  EXPECT_EQ(report.flows[0].delivered, kFrameTime * (40 + 60 * 2 + 1) + kLongCable * 2);
 }
 
 // The acknowledgement takes 20 us more than the last packet does.
 TEST(PacketTraffic, IsDoneWhenAllIsDeliveredWhateverAcknowledgementsAreUnderWay) {
-  const Fabric fabric = Crossbar(2, kRate, kLatency);
-  const Time delivered = kFrame * 11 + kLatency * 2;
+  const Fabric fabric = Crossbar(2, k100Gb, kLongCable);
+  const Time delivered = kFrameTime * 11 + kLongCable * 2;
   Options options;
   options.until = delivered + Time::Microseconds(1);
   const PacketReport done = Send(fabric, 10, options);
@@ -129,7 +129,7 @@ TEST(PacketTraffic, IsDoneWhenAllIsDeliveredWhateverAcknowledgementsAreUnderWay)
 // The cable is cut for a moment: those frames are lost that began before and whose last bit was not
 // in, 10.33 us of frames of 334.24 ns.
 TEST(PacketFaults, WhatIsOnACableThatGoesDownIsLostAndCounted) {
-  const Fabric fabric = Crossbar(2, kRate, kLatency);
+  const Fabric fabric = Crossbar(2, k100Gb, kLongCable);
   const Time down = Time::Nanoseconds(40'000);
   Options options;
   options.recovery = LossRecovery::kSelectiveRepeat;
@@ -138,8 +138,8 @@ TEST(PacketFaults, WhatIsOnACableThatGoesDownIsLostAndCounted) {
   const PacketReport report = Send(fabric, 500, options);
   std::uint64_t lost = 0;
   for (std::int64_t i = 0; i < 500; ++i) {
-    const Time begin = kFrame + kLatency + kFrame * i;  // at the switch
-    if (begin < down && begin + kFrame + kLatency > down) ++lost;
+    const Time begin = kFrameTime + kLongCable + kFrameTime * i;  // at the switch
+    if (begin < down && begin + kFrameTime + kLongCable > down) ++lost;
   }
   EXPECT_EQ(lost, 31);
   EXPECT_EQ(report.counters.fault_drops, lost);
@@ -150,7 +150,7 @@ TEST(PacketFaults, WhatIsOnACableThatGoesDownIsLostAndCounted) {
 
 TEST(PacketFaults, AQueuePairWithoutAWayFailsAndIsNamed) {
   for (const LossControl control : {LossControl::kPause, LossControl::kCredits}) {
-    const Fabric fabric = Crossbar(3, kRate, kLatency);
+    const Fabric fabric = Crossbar(3, k100Gb, kLongCable);
     Options options;
     options.control = control;
     options.faults = {Fault("host-2/leaf-0", TimedFault::Kind::kDown, Time::Microseconds(30))};
@@ -223,7 +223,7 @@ TEST(PacketFaults, ANicWithTwoPortsGoesOnByTheOther) {
 
 // 10,000 frames and what is sent again: five standard deviations around the mean.
 TEST(PacketFaults, FramesAreSpoiltAsOftenAsSaid) {
-  const Fabric fabric = Crossbar(2, kRate, Time::Nanoseconds(100));
+  const Fabric fabric = Crossbar(2, k100Gb, Time::Nanoseconds(100));
   Options options;
   options.recovery = LossRecovery::kSelectiveRepeat;
   const double bits = 1e-6;
@@ -244,7 +244,7 @@ TEST(PacketFaults, FramesAreSpoiltAsOftenAsSaid) {
 }
 
 TEST(PacketFaults, NameNoCableOfTheFabricAreRefused) {
-  const Fabric fabric = Crossbar(2, kRate, kLatency);
+  const Fabric fabric = Crossbar(2, k100Gb, kLongCable);
   const Router router(fabric, {});
   const auto placement = PackedPlacement(fabric, 2);
   TrafficWorkload traffic;
@@ -260,7 +260,7 @@ TEST(PacketFaults, NameNoCableOfTheFabricAreRefused) {
 
 // The second flow begins when the first has arrived, which it never does.
 TEST(PacketFaults, AFlowThatNeverBeginsSaysWhichOneItWaitsFor) {
-  const Fabric fabric = Crossbar(2, kRate, kLatency);
+  const Fabric fabric = Crossbar(2, k100Gb, kLongCable);
   RouterOptions routing;
   routing.policy = RoutingPolicy::kEcmp;
   const Router router(fabric, routing);

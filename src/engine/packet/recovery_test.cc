@@ -1,12 +1,11 @@
 #include <algorithm>
 
+#include "base/test_units.h"
 #include "engine/packet/test_network.h"
 #include "trunkline/base/random.h"
 
 namespace trunkline {
 namespace {
-
-constexpr Rate k100Gb = Rate::GigabitsPerSecond(100);
 
 PacketTransport Recovering(LossRecovery recovery) {
   PacketTransport transport;

@@ -14,7 +14,7 @@
 namespace trunkline {
 namespace {
 
-class Recorder : public PacketSampleSink {
+class KeptSamples : public PacketSampleSink {
  public:
   void Take(const PacketSample& sample) override { samples.push_back(sample); }
   std::vector<PacketSample> samples;
@@ -88,8 +88,8 @@ TEST(Sampler, AccountsForEveryByteAndEveryPauseAndFindsTheLongestQueue) {
 
 TEST(Sampler, TellsTheSameWithAnyNumberOfThreads) {
   for (const SmallRun& small : SmallRuns(80)) {
-    Recorder one;
-    Recorder three;
+    KeptSamples one;
+    KeptSamples three;
     const PacketReport alone = RunSmall(small, Sampled(kEvery, 1, &one));
     const PacketReport together = RunSmall(small, Sampled(kEvery, 3, &three));
     EXPECT_EQ(alone.samples->taken, together.samples->taken) << small.description;
@@ -111,7 +111,7 @@ TEST(Sampler, TellsTheSameWithAnyNumberOfThreads) {
 // Drawing intervals together is adding them up.
 TEST(Sampler, KeepsFewIntervalsHoweverLongTheRun) {
   for (const SmallRun& small : SmallRuns(20)) {
-    Recorder recorder;
+    KeptSamples recorder;
     const PacketReport report = RunSmall(small, Sampled(Time::Picoseconds(100'000), 1, &recorder));
     const PacketSamples& samples = *report.samples;
     EXPECT_LE(samples.intervals, 512U) << small.description;

@@ -111,7 +111,7 @@ class Shard {
   [[nodiscard]] const PauseCauses& pause_causes() const { return pause_causes_; }
   // Adds what packets in this shard's switches hold at `at` and where they queue. REQUIRES:
   // CatchUpTo(at).
-  void ListWaits(Time at, std::vector<Wait>& waits) const;
+  void ListWaits(Time at, std::vector<QueueWait>& waits) const;
   // Arrivals, timers and posts so far; not the ends of frames, which only some ports need.
   [[nodiscard]] std::uint64_t events() const { return events_; }
   // When the last of these was.

@@ -148,12 +148,13 @@ void Shard<Queue, kFused>::ExpirePause(std::uint32_t link, std::uint32_t traffic
 }
 
 template <typename Queue, bool kFused>
-void Shard<Queue, kFused>::ListWaits(Time at, std::vector<Wait>& waits) const {
+void Shard<Queue, kFused>::ListWaits(Time at, std::vector<QueueWait>& waits) const {
   for (std::uint32_t link = 0; link < due_.size(); ++link) {
     const Port& port = ports_[link];
     if (port.at_switch == kNoIndex || cables_[link].from_shard != id_) continue;
     if (port.held.bytes != 0 && port.busy_until > at.ps()) {
-      waits.push_back({plant_.QueueOf(port.held.ingress, port.held.traffic_class), Wait::kNothing});
+      waits.push_back(
+          {plant_.QueueOf(port.held.ingress, port.held.traffic_class), QueueWait::kNothing});
     }
     for (std::uint32_t c = 0; c < classes_; ++c) {
       if ((port.waiting & (1U << c)) == 0) continue;
@@ -162,7 +163,7 @@ void Shard<Queue, kFused>::ListWaits(Time at, std::vector<Wait>& waits) const {
            id = packets_[id].next) {
         if (packets_[id].kind >= PacketKind::kPause) continue;
         const Packet& packet = packets_[id];
-        const Wait wait{plant_.QueueOf(packet.ingress, packet.ingress_class), queue};
+        const QueueWait wait{plant_.QueueOf(packet.ingress, packet.ingress_class), queue};
         if (waits.empty() || !(waits.back() == wait)) waits.push_back(wait);
       }
     }

@@ -181,7 +181,7 @@ std::vector<std::size_t> ShardSet::FindDeadlock(Time at) {
   // A cable that goes down later loses what waits for it, and may free the others.
   const auto frees = [&](const CableChange& change) { return change.down && change.at >= at; };
   if (plant_.faults != nullptr && std::ranges::any_of(plant_.faults->changes, frees)) return {};
-  std::vector<Wait> waits;
+  std::vector<QueueWait> waits;
   for (const auto& shard : shards_) {
     shard->CatchUpTo(at);
     shard->ListWaits(at, waits);

@@ -1,13 +1,12 @@
 #include <cmath>
 
+#include "base/test_units.h"
 #include "engine/packet/test_network.h"
 #include "trunkline/transport/socket_model.h"
 
 // TCP through the kernel: cores, windows and losses.
 namespace trunkline {
 namespace {
-
-constexpr Rate k100Gb = Rate::GigabitsPerSecond(100);
 
 PacketTransport Tcp() {
   PacketTransport transport = DefaultPacketTransport(DefaultTransport(TransportKind::kTcp));
@@ -17,7 +16,7 @@ PacketTransport Tcp() {
   return transport;
 }
 
-SwitchModel Lossy() {
+SwitchModel LossySwitches() {
   SwitchModel switches;
   switches.loss_control = LossControl::kLossy;
   return switches;
@@ -33,7 +32,7 @@ double Gigabits(std::int64_t bytes, Time time) {
 
 // Cai et al., SIGCOMM 2021: a core receives 42 Gb/s of a long flow on a link of 100.
 TEST(Sockets, ALongFlowGetsWhatOneCoreReceives) {
-  TestNetwork network(Star(), Lossy(), Tcp());
+  TestNetwork network(Star(), LossySwitches(), Tcp());
   const std::int64_t bytes = 1'000'000'000;
   network.shard.Post(network.Connect(0, 1), bytes);
   network.Run();
@@ -46,7 +45,7 @@ TEST(Sockets, ALongFlowGetsWhatOneCoreReceives) {
 TEST(Sockets, ASegmentTakesAPassAtEitherEndAndTheWire) {
   const SocketModel sockets = DefaultSockets();
   for (const std::int64_t bytes : {0, 1, 1460, 8948}) {
-    TestNetwork network(Star(), Lossy(), Tcp());
+    TestNetwork network(Star(), LossySwitches(), Tcp());
     network.shard.Post(network.Connect(0, 1), bytes);
     network.Run();
     const Time wire = TransferTime(Bytes(bytes + 90), k100Gb) * 2 + Time::Microseconds(2);
@@ -61,7 +60,7 @@ TEST(Sockets, TheOverheadOfAMessageComesBeforeItsCopy) {
   const SocketModel sockets = DefaultSockets();
   PacketTransport transport = Tcp();
   transport.message_overhead = Time::Microseconds(5);
-  TestNetwork network(Star(), Lossy(), transport);
+  TestNetwork network(Star(), LossySwitches(), transport);
   const std::uint32_t connection = network.Connect(0, 1);
   for (int i = 0; i < 2; ++i) network.shard.Post(connection, 1460);
   network.Run();
@@ -79,7 +78,7 @@ TEST(Sockets, NoLoneMessageBeatsItsClosedForm) {
     PacketTransport transport = Tcp();
     transport.message_overhead = Time::Microseconds(overhead);
     for (std::int64_t bytes = 1; bytes < 20'000'000; bytes = bytes * 3 + 1) {
-      TestNetwork network(Star(), Lossy(), transport);
+      TestNetwork network(Star(), LossySwitches(), transport);
       network.shard.Post(network.Connect(0, 1), bytes);
       network.Run();
       const Time alone = LoneTime(network.plant, network.links[0], Bytes(bytes));
@@ -99,7 +98,7 @@ TEST(Sockets, SlowStartTakesTheRoundsOfTheRfc) {
   const double round_trip = 4 * cable.seconds();
   for (int rounds = 1; rounds <= 6; ++rounds) {
     for (const std::int64_t segments : {10 * (1 << (rounds - 1)) - 9, 10 * ((1 << rounds) - 1)}) {
-      TestNetwork network(Star(cable), Lossy(), transport);
+      TestNetwork network(Star(cable), LossySwitches(), transport);
       network.shard.Post(network.Connect(0, 1), segments * 8948);
       network.Run();
       const double expected = (rounds - 0.5) * round_trip;
@@ -113,7 +112,7 @@ TEST(Sockets, SlowStartTakesTheRoundsOfTheRfc) {
 // A socket holds 3 MiB: a window every round trip.
 TEST(Sockets, TheSocketsBufferBoundsAFlowOnALongWire) {
   PacketTransport transport = Tcp();
-  TestNetwork network(Star(Time::Microseconds(1000)), Lossy(), transport);
+  TestNetwork network(Star(Time::Microseconds(1000)), LossySwitches(), transport);
   const std::int64_t bytes = 300'000'000;
   network.shard.Post(network.Connect(0, 1), bytes);
   network.Run();
@@ -126,7 +125,7 @@ TEST(Sockets, ConnectionsShareACoreAndHaveTheirOwnWhereThereAreTwo) {
   for (const std::uint16_t cores : {std::uint16_t{1}, std::uint16_t{2}}) {
     PacketTransport transport = Tcp();
     transport.sockets->cores = cores;
-    TestNetwork network(Star(), Lossy(), transport);
+    TestNetwork network(Star(), LossySwitches(), transport);
     for (const std::uint32_t from : {0U, 1U}) network.shard.Post(network.Connect(from, 2), bytes);
     network.Run();
     for (const std::uint32_t qp : {0U, 1U}) {
@@ -138,7 +137,7 @@ TEST(Sockets, ConnectionsShareACoreAndHaveTheirOwnWhereThereAreTwo) {
 // Two flows into one port with a shallow queue: losses are found by three later segments and
 // repeated long before the timer of 200 ms.
 TEST(Sockets, LossesAreRepeatedWithoutTheTimer) {
-  SwitchModel switches = Lossy();
+  SwitchModel switches = LossySwitches();
   switches.queue = Bytes(200'000);
   PacketTransport transport = Tcp();
   TestNetwork network(FabricOf("single-switch:nodes=8,link=40Gb/s", Time::Microseconds(5)),

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_units.h"
 #include "engine/packet/packet_network.h"
+#include "engine/packet/test_runs.h"
 #include "engine/test_fabrics.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
@@ -21,11 +23,9 @@ using testing::Gt;
 using testing::Le;
 using testing::Lt;
 
-constexpr Rate kRate = Rate::GigabitsPerSecond(100);
 constexpr Bytes kFrame{4096 + 82};
-constexpr Time kFrameTime = Time::Picoseconds(4178 * 80);  // at 100 Gb/s
 constexpr Time kHeaderTime = Time::Picoseconds(82 * 80);
-constexpr Time kLatency = Time::Microseconds(1);
+constexpr Time kShortCable = Time::Microseconds(1);
 
 TrafficFlow Flow(std::uint32_t from, std::uint32_t to, std::int64_t packets,
                  std::uint8_t traffic_class = 0) {
@@ -52,7 +52,7 @@ PacketReport Send(const Fabric& fabric, const SwitchModel& switches, std::vector
 }
 
 // Hosts 0 to 2 below one leaf and 3 to 5 below another, four times as wide a cable in between.
-Fabric TwoLeaves(Time latency = kLatency) {
+Fabric TwoLeaves(Time latency = kShortCable) {
   FabricBuilder builder;
   const auto add = [&](DeviceKind kind, std::uint32_t node, std::uint32_t local) {
     return builder.AddDevice({.kind = kind,
@@ -64,10 +64,10 @@ Fabric TwoLeaves(Time latency = kLatency) {
   const DeviceId leaves[] = {add(DeviceKind::kSwitch, Device::kNoNode, 0),
                              add(DeviceKind::kSwitch, Device::kNoNode, 1)};
   for (std::uint32_t i = 0; i < 6; ++i) {
-    builder.AddCable(add(DeviceKind::kHost, i, 0), leaves[i / 3], kRate, latency,
+    builder.AddCable(add(DeviceKind::kHost, i, 0), leaves[i / 3], k100Gb, latency,
                      LinkKind::kNetwork);
   }
-  builder.AddCable(leaves[0], leaves[1], kRate * 4, latency, LinkKind::kNetwork);
+  builder.AddCable(leaves[0], leaves[1], k100Gb * 4, latency, LinkKind::kNetwork);
   return std::move(builder).Build();
 }
 
@@ -76,15 +76,15 @@ double Slowdown(const FlowRecord& flow) {
 }
 
 TEST(Switch, StoresAndForwardsWholeFrames) {
-  const PacketReport report = Send(Crossbar(2, kRate, kLatency), {}, {Flow(0, 1, 1)});
-  EXPECT_EQ(report.flows[0].delivered, kFrameTime * 2 + kLatency * 2);
+  const PacketReport report = Send(Crossbar(2, k100Gb, kShortCable), {}, {Flow(0, 1, 1)});
+  EXPECT_EQ(report.flows[0].delivered, kFrameTime * 2 + kShortCable * 2);
 }
 
 TEST(Switch, CutsThroughOnceTheHeadersAreIn) {
   SwitchModel switches;
   switches.cut_through = true;
-  const PacketReport report = Send(Crossbar(2, kRate, kLatency), switches, {Flow(0, 1, 1)});
-  EXPECT_EQ(report.flows[0].delivered, kHeaderTime + kFrameTime + kLatency * 2);
+  const PacketReport report = Send(Crossbar(2, k100Gb, kShortCable), switches, {Flow(0, 1, 1)});
+  EXPECT_EQ(report.flows[0].delivered, kHeaderTime + kFrameTime + kShortCable * 2);
 }
 
 // A packet finds its output idle and leaves at once; behind it wait one of its own class and, the
@@ -96,8 +96,8 @@ TEST(Switch, ChargesAPacketThatFindsItsPortIdleToItsClass) {
                                       Flow(2, 3, 1, static_cast<std::uint8_t>(first ^ 1U))};
     flows[1].start = Time::Picoseconds(1);
     flows[2].start = Time::Picoseconds(2);
-    const PacketReport report = Send(Crossbar(4, kRate, kLatency), switches, std::move(flows));
-    EXPECT_EQ(report.flows[0].delivered, kFrameTime * 2 + kLatency * 2);
+    const PacketReport report = Send(Crossbar(4, k100Gb, kShortCable), switches, std::move(flows));
+    EXPECT_EQ(report.flows[0].delivered, kFrameTime * 2 + kShortCable * 2);
     const auto later = [&](std::uint32_t flow) {
       return report.flows[flow].delivered - report.flows[0].delivered;
     };
@@ -126,9 +126,9 @@ TEST(Credits, BelowBandwidthTimesDelayGiveTheBufferARoundTrip) {
   SwitchModel switches;
   switches.loss_control = LossControl::kCredits;
   switches.lane_buffer = Bytes(2 * 66 * 64);
-  const PacketReport report = Send(Crossbar(2, kRate, kLatency), switches, {Flow(0, 1, 100)});
-  const Time loop = kFrameTime * 2 + kLatency * 2;
-  EXPECT_EQ(report.flows[0].delivered, loop * 49 + kFrameTime + kFrameTime * 2 + kLatency * 2);
+  const PacketReport report = Send(Crossbar(2, k100Gb, kShortCable), switches, {Flow(0, 1, 100)});
+  const Time loop = kFrameTime * 2 + kShortCable * 2;
+  EXPECT_EQ(report.flows[0].delivered, loop * 49 + kFrameTime + kFrameTime * 2 + kShortCable * 2);
   EXPECT_EQ(report.counters.drops, 0);
 }
 
@@ -141,13 +141,13 @@ TEST(Credits, LanesShareALinkByTheWeightsOfTheArbitrationTable) {
   switches.arbitration = VlArbitration{.high = {}, .low = {{0, 198}, {1, 66}}, .high_limit = 0};
   switches.lane_of_class = {0, 0, 0, 1};  // classes 0 and 3 are used
   const PacketReport report =
-      Send(Crossbar(3, kRate, kLatency), switches, {Flow(0, 2, 900, 0), Flow(1, 2, 900, 3)});
+      Send(Crossbar(3, k100Gb, kShortCable), switches, {Flow(0, 2, 900, 0), Flow(1, 2, 900, 3)});
   const double of_both = (kFrameTime * 1200).seconds();
   EXPECT_NEAR(report.flows[0].delivered.seconds() / of_both, 1, 0.02);
   EXPECT_NEAR(report.flows[1].delivered.seconds() / (kFrameTime * 1800).seconds(), 1, 0.02);
   // The same at a NIC that sends both.
   const PacketReport one =
-      Send(Crossbar(3, kRate, kLatency), switches, {Flow(0, 2, 900, 0), Flow(0, 1, 900, 3)});
+      Send(Crossbar(3, k100Gb, kShortCable), switches, {Flow(0, 2, 900, 0), Flow(0, 1, 900, 3)});
   EXPECT_NEAR(one.flows[0].delivered.seconds() / of_both, 1, 0.02);
 }
 
@@ -157,7 +157,7 @@ class Incast : public testing::TestWithParam<std::uint32_t> {};
 // pool / (1 + n alpha) free; then their headroom fills.
 TEST_P(Incast, QueuesNoMoreThanThresholdsAndHeadroom) {
   const std::uint32_t senders = GetParam();
-  const Fabric fabric = Crossbar(senders + 1, kRate, kLatency);
+  const Fabric fabric = Crossbar(senders + 1, k100Gb, kShortCable);
   std::vector<TrafficFlow> flows;
   for (std::uint32_t i = 0; i < senders; ++i) flows.push_back(Flow(i, senders, 400));
   SwitchModel switches;
@@ -224,7 +224,7 @@ TEST(InfinibandCongestionControl, SparesTheVictimAndSharesTheCongestedLinkEvenly
   // By one mark for eleven packets and a step back every 10.24 us, a flow may have 36 Gb/s before
   // it is told more often than it recovers: ib-cc-ofed does not even out three.
   for (const auto& [preset, fair] : {std::pair("ib-cc-intel", true), {"ib-cc-ofed", false}}) {
-    const auto control = MakeCongestionControl("ib-cc", preset, {}, kRate);
+    const auto control = MakeCongestionControl("ib-cc", preset, {}, k100Gb);
     ASSERT_TRUE(control.has_value());
     switches.marking = control->marking;
     PacketTransport transport;
@@ -249,13 +249,13 @@ TEST(Marking, SparesPacketsBelowTheSmallestSize) {
       flows.push_back(Flow(i % 2, 2, 1));
       flows.back().bytes = Bytes(300);
     }
-    const PacketReport report = Send(Crossbar(3, kRate, kLatency), switches, flows);
+    const PacketReport report = Send(Crossbar(3, k100Gb, kShortCable), switches, flows);
     EXPECT_EQ(report.counters.marks > 0, smallest <= 382) << smallest;
   }
 }
 
 TEST(Pause, IsBlamedOnTheOutputThatHoldsTheBytes) {
-  const Fabric fabric = Crossbar(4, kRate, kLatency);
+  const Fabric fabric = Crossbar(4, k100Gb, kShortCable);
   SwitchModel switches;
   switches.buffer = Bytes(600'000);
   const PacketReport report =
@@ -275,7 +275,7 @@ TEST(Pause, IsBlamedOnTheOutputThatHoldsTheBytes) {
 
 // While a frame of 334 ns is in the way of the repetition, a pause of 40 quanta, 205 ns, expires.
 TEST(Pause, ExpiresUnlessItIsRepeatedInTime) {
-  const Fabric fabric = Crossbar(3, kRate, kLatency);
+  const Fabric fabric = Crossbar(3, k100Gb, kShortCable);
   SwitchModel switches;
   switches.buffer = Bytes(900'000);
   switches.pause.headroom = Bytes(100'000);

@@ -25,6 +25,8 @@
 
 namespace trunkline {
 
+inline constexpr Time kFrameTime = Time::Picoseconds((4096 + 82) * 80);  // at 100 Gb/s
+
 struct Draws {
   std::uint64_t seed = 0;
   std::uint64_t index = 0;

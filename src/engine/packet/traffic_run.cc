@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "engine/packet/check_traffic.h"
+#include "engine/packet/deadlock.h"
 #include "engine/packet/event_rate.h"
 #include "engine/packet/fast_forward.h"
 #include "engine/packet/fault_plan.h"
@@ -374,14 +375,13 @@ void TrafficRun::RunUntil(Time clock) {
 
 // Runs the shards, with a look for a deadlock every millisecond where switches hold packets back.
 void TrafficRun::RunShards() {
-  constexpr Time kBetweenLooks = Time::Microseconds(1000);
   if (plant_.switches_model.loss_control == LossControl::kLossy) {
     RunUntil(options_.until);
     return;
   }
   for (Time next = shards_.next_time(); next < ClockAt(options_.until);
        next = shards_.next_time()) {
-    const Time look = kBetweenLooks * (next.ps() / kBetweenLooks.ps() + 1);
+    const Time look = kBetweenDeadlockLooks * (next.ps() / kBetweenDeadlockLooks.ps() + 1);
     RunUntil(look);
     if (stopped_) return;
     const Time at = std::min(look, ClockAt(options_.until));

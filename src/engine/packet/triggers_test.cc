@@ -5,13 +5,13 @@
 
 #include <utility>
 
+#include "base/test_units.h"
+
 namespace trunkline {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::Pair;
-
-constexpr Time Us(std::int64_t microseconds) { return Time::Microseconds(microseconds); }
 
 TrafficTrigger Barrier(std::uint32_t count, std::vector<std::uint32_t> flows) {
   TrafficTrigger trigger;

@@ -94,7 +94,7 @@ std::uint64_t FewestNicsOfHalf(const Fabric& fabric) {
   std::vector<std::uint32_t> nodes;
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const Device& device = fabric.device(DeviceId(i));
-    if (device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost) {
+    if (IsNetworkEnd(device.kind)) {
       nodes.push_back(device.node);
     }
   }

@@ -6,16 +6,11 @@
 #include <map>
 #include <tuple>
 
+#include "base/none.h"
 #include "fabric/tier_name.h"
 
 namespace trunkline {
 namespace {
-
-constexpr std::uint32_t kNone = UINT32_MAX;
-
-bool IsEnd(const Device& device) {
-  return device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost;
-}
 
 bool IsCable(const Fabric& fabric, LinkId link) {
   return fabric.link(link).kind == LinkKind::kNetwork;
@@ -43,7 +38,7 @@ Parts FindParts(const Fabric& fabric, const std::vector<bool>& failed) {
     while (!queue.empty()) {
       const DeviceId at = queue.back();
       queue.pop_back();
-      parts.ends[number] += IsEnd(fabric.device(at)) ? 1U : 0U;
+      parts.ends[number] += IsNetworkEnd(fabric.device(at).kind) ? 1U : 0U;
       for (LinkId link : fabric.out(at)) {
         const std::size_t to = Index(fabric.link(link).to);
         if (!IsCable(fabric, link) || failed[Index(link)] || parts.of[to] != kNone) continue;
@@ -148,8 +143,8 @@ class Search {
     ends_before_.assign(visits_.size() + 1, 0);
     for (std::uint32_t v = 0; v < visits_.size(); ++v) {
       const Device& device = fabric_.device(visits_[v].device);
-      ends_before_[v + 1] = ends_before_[v] + (IsEnd(device) ? 1U : 0U);
-      if (IsEnd(device)) ends_of_node_[device.node].push_back(v);
+      ends_before_[v + 1] = ends_before_[v] + (IsNetworkEnd(device.kind) ? 1U : 0U);
+      if (IsNetworkEnd(device.kind)) ends_of_node_[device.node].push_back(v);
     }
   }
 
@@ -231,8 +226,9 @@ class Search {
   // What the parts other than the largest hold, when `v` is gone and the subtrees `split` are on
   // their own. An end that goes is no loss of its own, nor is its node.
   [[nodiscard]] LostEnds LostWithout(std::uint32_t v, const Subtrees& split) const {
-    const std::uint32_t own =
-        IsEnd(fabric_.device(visits_[v].device)) ? fabric_.device(visits_[v].device).node : kNone;
+    const std::uint32_t own = IsNetworkEnd(fabric_.device(visits_[v].device).kind)
+                                  ? fabric_.device(visits_[v].device).node
+                                  : kNone;
     std::uint64_t rest = EndsIn(Subtree(visits_[v].root)) - EndsIn({v, v + 1});
     std::uint32_t largest = split.front();
     LostEnds apart;
@@ -328,7 +324,7 @@ LostEnds FindLostEnds(const Fabric& fabric, const std::vector<bool>& failed) {
   std::vector<bool> kept(fabric.node_count(), false);
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const Device& device = fabric.device(DeviceId(i));
-    if (!IsEnd(device) || after.of[i] == kNone) continue;
+    if (!IsNetworkEnd(device.kind) || after.of[i] == kNone) continue;
     attached[device.node] = true;
     if (after.of[i] == largest[before.of[i]]) {
       kept[device.node] = true;

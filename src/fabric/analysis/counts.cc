@@ -58,7 +58,7 @@ FabricCounts CountParts(const Fabric& fabric) {
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const Device& device = fabric.device(DeviceId(i));
     counts.gpus += device.kind == DeviceKind::kGpu;
-    counts.nics += device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost;
+    counts.nics += IsNetworkEnd(device.kind);
     if (device.kind != DeviceKind::kSwitch) continue;
     TierSummary& tier = tiers[device.tier];
     tier.tier = device.tier;

@@ -224,7 +224,7 @@ class Prover {
     for (std::size_t i = 0; i < fabric_.device_count(); ++i) {
       const auto end = DeviceId(i);
       const DeviceKind kind = fabric_.device(end).kind;
-      if (kind != DeviceKind::kNic && kind != DeviceKind::kHost) continue;
+      if (!IsNetworkEnd(kind)) continue;
       if (!tables_.network().attached(end)) continue;
       ends.push_back(end);
       source_of_switch.emplace(tables_.SwitchOf(end), end);

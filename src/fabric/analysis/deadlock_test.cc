@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/builders/testing.h"
 #include "fabric/routing/escape_routes.h"
 #include "trunkline/fabric/build.h"
 
@@ -14,14 +15,6 @@ namespace {
 
 using testing::HasSubstr;
 using Verdict = DeadlockProof::Verdict;
-
-Fabric FabricOf(const std::string& text) {
-  const auto spec = ParseFabricSpec(text);
-  EXPECT_TRUE(spec.has_value()) << text;
-  auto built = BuildFabric(*spec);
-  EXPECT_TRUE(built.has_value()) << text;
-  return std::move(built->fabric);
-}
 
 DeadlockProof ProofOf(const Fabric& fabric, RoutingPolicy policy, bool virtual_channels,
                       RoutingParameters parameters = {}) {

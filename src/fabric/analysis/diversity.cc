@@ -4,12 +4,12 @@
 #include <map>
 #include <set>
 
+#include "base/none.h"
 #include "trunkline/base/random.h"
 
 namespace trunkline {
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
 // Links looked at by all searches together, and how many pairs are wanted at least and at most.
 constexpr double kMostWork = 1e8;
 constexpr double kLeastPairs = 16;
@@ -153,7 +153,7 @@ Places FindPlaces(const Fabric& fabric, const Switches& switches) {
   std::map<Switches::Set, DeviceId> places;
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const DeviceKind kind = fabric.device(DeviceId(i)).kind;
-    if (kind != DeviceKind::kNic && kind != DeviceKind::kHost) continue;
+    if (!IsNetworkEnd(kind)) continue;
     std::set<std::uint32_t> joined;
     for (LinkId link : fabric.out(DeviceId(i))) {
       const std::uint32_t number = switches.number(fabric.link(link).to);

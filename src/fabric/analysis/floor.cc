@@ -16,7 +16,7 @@ void Floor::PlaceNodes(const Fabric& fabric) {
   std::uint64_t nics = 0;
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const DeviceKind kind = fabric.device(DeviceId(i)).kind;
-    nics += kind == DeviceKind::kNic || kind == DeviceKind::kHost;
+    nics += IsNetworkEnd(kind);
   }
   const std::uint64_t nodes = std::max<std::uint64_t>(1, fabric.node_count());
   const std::uint64_t nics_of_node = std::max<std::uint64_t>(1, nics / nodes);

@@ -35,10 +35,6 @@ struct Group {
   std::size_t least = 0;  // that any half of the nodes has, if it is the smaller for odd ones
 };
 
-bool IsEnd(const Device& device) {
-  return device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost;
-}
-
 // By device, the first of those that network cables join it with.
 std::vector<std::uint32_t> Components(const Fabric& fabric) {
   std::vector<std::uint32_t> parent(fabric.device_count());
@@ -65,7 +61,7 @@ std::vector<Group> FindGroups(const Fabric& fabric, Of of) {
   std::map<std::uint32_t, std::vector<std::uint32_t>> nodes;  // of the NICs of each group
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const Device& device = fabric.device(DeviceId(i));
-    if (!IsEnd(device)) continue;
+    if (!IsNetworkEnd(device.kind)) continue;
     double rate = 0;
     std::vector<DeviceId> joined;
     for (LinkId link : fabric.out(DeviceId(i))) {

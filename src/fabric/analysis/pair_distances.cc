@@ -56,11 +56,11 @@ EndClasses FindClasses(const Fabric& fabric, const NetworkPaths& network) {
 }
 
 // Breadth-first searches from the switches of 64 classes at once, one bit each.
-class Search {
+class DistanceSearch {
  public:
   using Pairs = std::map<std::uint32_t, std::int64_t>;
 
-  Search(const NetworkPaths& network, const EndClasses& classes)
+  DistanceSearch(const NetworkPaths& network, const EndClasses& classes)
       : network_(network),
         classes_(classes),
         reached_(network.switch_count()),
@@ -178,8 +178,8 @@ std::map<std::uint32_t, std::int64_t> CountPairs(const Fabric& fabric) {
   const NetworkPaths network(fabric);
   const EndClasses classes = FindClasses(fabric, network);
   const std::uint32_t all = network.destination_count();
-  Search search(network, classes);
-  Search::Pairs pairs;
+  DistanceSearch search(network, classes);
+  DistanceSearch::Pairs pairs;
   for (std::uint32_t first = 0; first < all; first += kBatch) {
     search.Run(first, std::min(kBatch, all - first), pairs);
   }

@@ -13,7 +13,6 @@ extern const EmbeddedTable k_trunkline_fabric_data_prices;
 namespace {
 
 constexpr std::string_view kFolder = "prices/";
-constexpr std::string_view kYaml = ".yaml";
 constexpr RealRange kPrices{0, 1e9};
 constexpr RealRange kWatts{0, 1e6};
 constexpr RealRange kMetres{0, 1e5};
@@ -98,16 +97,7 @@ Result<PriceList> ReadPriceFile(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> PriceListNames() {
-  std::vector<std::string> names;
-  for (const EmbeddedFile& file : k_trunkline_fabric_data_prices.files) {
-    std::string_view name = file.name;
-    name.remove_prefix(kFolder.size());
-    name.remove_suffix(kYaml.size());
-    names.emplace_back(name);
-  }
-  return names;
-}
+std::vector<std::string> PriceListNames() { return k_trunkline_fabric_data_prices.stems(); }
 
 Result<PriceList> FindPriceList(std::string_view name) {
   if (name.find('/') != std::string_view::npos || name.ends_with(kYaml)) {

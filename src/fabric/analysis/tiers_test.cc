@@ -5,18 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "fabric/builders/testing.h"
 #include "fabric/network_paths.h"
 #include "trunkline/fabric/build.h"
 #include "trunkline/fabric/fault.h"
 
 namespace trunkline {
 namespace {
-
-Fabric FabricOf(const std::string& text) {
-  auto built = BuildFabric(*ParseFabricSpec(text));
-  EXPECT_TRUE(built.has_value()) << text;
-  return std::move(built->fabric);
-}
 
 // Turns of shortest paths between ends that lead down and then up again.
 std::size_t CountTurnsUp(const Fabric& fabric) {

@@ -20,7 +20,7 @@ namespace {
 //
 // Of groups, chassis, routers, ends: SimGrid's DRAGONFLY. Every two groups are joined once, router
 // j of group i with router i of group j (counted modulo the routers of a group).
-struct Shape {
+struct DragonflyShape {
   std::uint32_t groups = 1;
   std::uint32_t chassis = 1;
   std::uint32_t routers = 1;  // of a chassis
@@ -35,7 +35,8 @@ struct Shape {
   [[nodiscard]] GlobalWiring wiring() const { return {groups, group_routers(), ports}; }
 };
 
-void CableGroup(const Shape& shape, std::uint32_t first, const SwitchGraph::AddCable& cable) {
+void CableGroup(const DragonflyShape& shape, std::uint32_t first,
+                const SwitchGraph::AddCable& cable) {
   for (std::uint32_t i = 0; i < shape.group_routers(); ++i) {
     for (std::uint32_t j = i + 1; j < shape.group_routers(); ++j) {
       if (i / shape.routers == j / shape.routers) {
@@ -47,7 +48,7 @@ void CableGroup(const Shape& shape, std::uint32_t first, const SwitchGraph::AddC
   }
 }
 
-void Cable(const Shape& shape, const SwitchGraph::AddCable& cable) {
+void CableDragonfly(const DragonflyShape& shape, const SwitchGraph::AddCable& cable) {
   const std::uint32_t size = shape.group_routers();
   for (std::uint32_t group = 0; group < shape.groups; ++group) {
     CableGroup(shape, group * size, cable);
@@ -70,7 +71,7 @@ constexpr std::array kChassisKeys = {"groups", "chassis", "routers", "ends", "ac
 
 // Where keys are absent, the balance of Kim et al.: a = 2p = 2h, and as many groups as a group has
 // global ports, and one.
-Result<Shape> ReadBalanced(const FabricParameters& parameters, Shape shape) {
+Result<DragonflyShape> ReadBalanced(const FabricParameters& parameters, DragonflyShape shape) {
   for (const char* key : kChassisKeys) {
     if (!parameters.Has(key)) continue;
     return parameters.Fail(key, "TL1405", fmt::format("{} and h both say the shape", key),
@@ -89,9 +90,9 @@ Result<Shape> ReadBalanced(const FabricParameters& parameters, Shape shape) {
   return shape;
 }
 
-Result<Shape> ReadShape(const FabricParameters& parameters) {
+Result<DragonflyShape> ReadShape(const FabricParameters& parameters) {
   const auto rate = [&](const char* key) { return parameters.link() * parameters.Count(key, 1); };
-  Shape shape{.global = rate("global"), .across = rate("across"), .local = rate("local")};
+  DragonflyShape shape{.global = rate("global"), .across = rate("across"), .local = rate("local")};
   const auto has = [&](const char* key) { return parameters.Has(key); };
   if (std::ranges::any_of(kBalancedKeys, has)) return ReadBalanced(parameters, shape);
   if (std::ranges::none_of(kChassisKeys, has)) {
@@ -106,7 +107,7 @@ Result<Shape> ReadShape(const FabricParameters& parameters) {
   return shape;
 }
 
-std::string Summary(const Shape& shape) {
+std::string Summary(const DragonflyShape& shape) {
   const std::uint32_t routers = shape.group_routers();
   if (shape.ports == 0) {
     return fmt::format("{} groups of {} routers ({} chassis), {} ends a router", shape.groups,
@@ -121,7 +122,7 @@ std::string Summary(const Shape& shape) {
 // groups. A cable between groups carries P^2 / (N trunk), P ends a group and N in all. One between
 // two routers: what their ends exchange, p^2 / N, and what the ends of either exchange with other
 // groups over the global cables of the other, twice p P h / (N trunk) at most.
-double UniformRate(const Shape& shape) {
+double DragonflyUniformRate(const DragonflyShape& shape) {
   const double group_ends = static_cast<double>(shape.ends) * shape.routers;
   const double ends = group_ends * shape.groups;
   const auto rate = [](Rate of) { return static_cast<double>(of.bits_per_second()); };
@@ -135,7 +136,7 @@ double UniformRate(const Shape& shape) {
   return shape.routers > 1 ? std::min(per_end, rate(shape.local) * ends / local) : per_end;
 }
 
-Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+Result<NetworkPlan> PlanDragonfly(const FabricParameters& parameters) {
   const auto shape = ReadShape(parameters);
   if (!shape) return std::unexpected(shape.error());
   const double routers = static_cast<double>(shape->groups) * shape->group_routers();
@@ -149,10 +150,12 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   graph.groups = shape->groups;
   graph.fastest = std::max({shape->global, shape->across, shape->local});
   graph.cables = routers * (shape->routers + shape->chassis - 2.0) / 2 + global;
-  graph.cable = [shape = *shape](const SwitchGraph::AddCable& cable) { Cable(shape, cable); };
+  graph.cable = [shape = *shape](const SwitchGraph::AddCable& cable) {
+    CableDragonfly(shape, cable);
+  };
   if (shape->ports > 0 && HalvesNodes(graph, parameters.nics()) && graph.cables <= kMaxCables) {
     graph.bisection = BisectionOfUniformTraffic(
-        routers * shape->ends, UniformRate(*shape),
+        routers * shape->ends, DragonflyUniformRate(*shape),
         static_cast<double>(parameters.link().bits_per_second()), CutInOrder(graph));
   }
   return PlanSwitchGraph(parameters, std::move(graph));
@@ -179,7 +182,7 @@ const Builder& DragonflyBuilder() {
         MultipleKey("across", "rate between routers of two chassis, as a multiple of link"),
         MultipleKey("local", "rate between routers of a chassis, as a multiple of link"),
         LinkKey()}},
-      Plan};
+      PlanDragonfly};
   return builder;
 }
 

@@ -14,7 +14,7 @@ namespace {
 // Groups of leaves and spines, each leaf cabled to each spine of its group; the spines' global
 // cables join the groups (Shpiner, Haramaty, Eliad, Zdornov, Gafni, Zahavi: Dragonfly+: Low Cost
 // Topology for Scaling Datacenters, HiPINEB 2017).
-struct Shape {
+struct DragonflyPlusShape {
   std::uint32_t leaves = 1;  // of a group
   std::uint32_t spines = 1;  // of a group
   std::uint32_t ends = 1;    // of a leaf
@@ -26,7 +26,7 @@ struct Shape {
   [[nodiscard]] GlobalWiring wiring() const { return {groups, spines, ports}; }
 };
 
-void Cable(const Shape& shape, const SwitchGraph::AddCable& cable) {
+void CableDragonflyPlus(const DragonflyPlusShape& shape, const SwitchGraph::AddCable& cable) {
   const std::uint32_t first_spine = shape.groups * shape.leaves;
   for (std::uint32_t leaf = 0; leaf < first_spine; ++leaf) {
     for (std::uint32_t spine = 0; spine < shape.spines; ++spine) {
@@ -43,7 +43,7 @@ void Cable(const Shape& shape, const SwitchGraph::AddCable& cable) {
 // a group and N in all; one from a leaf to a spine what the leaf's p ends send over the global
 // cables of the spine, p P h / (N trunk) at most, and its part of what they send within the group,
 // p (P - p) / (N spines).
-double UniformRate(const Shape& shape) {
+double DragonflyPlusUniformRate(const DragonflyPlusShape& shape) {
   const double group_ends = static_cast<double>(shape.ends) * shape.leaves;
   const double ends = group_ends * shape.groups;
   const auto rate = [](Rate of) { return static_cast<double>(of.bits_per_second()); };
@@ -57,15 +57,15 @@ double UniformRate(const Shape& shape) {
   return up > 0 ? std::min(per_end, rate(shape.uplink) * ends / up) : per_end;
 }
 
-Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+Result<NetworkPlan> PlanDragonflyPlus(const FabricParameters& parameters) {
   if (!parameters.Has("h")) {
     return parameters.Fail(
         "nodes", "TL1405", "a Dragonfly+ needs h",
         "write h: p=h, leaves=h, spines=h and g=spines h + 1 follow, each if absent");
   }
-  Shape shape{.ports = parameters.Count("h", 1),
-              .uplink = parameters.uplink(),
-              .global = parameters.link() * parameters.Count("global", 1)};
+  DragonflyPlusShape shape{.ports = parameters.Count("h", 1),
+                           .uplink = parameters.uplink(),
+                           .global = parameters.link() * parameters.Count("global", 1)};
   shape.leaves = parameters.Count("leaves", shape.ports);
   shape.spines = parameters.Count("spines", shape.ports);
   shape.ends = parameters.Count("p", shape.ports);
@@ -87,10 +87,10 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
   graph.groups = shape.groups;
   graph.fastest = std::max(shape.uplink, shape.global);
   graph.cables = leaves * shape.spines + static_cast<double>(shape.wiring().cables());
-  graph.cable = [shape](const SwitchGraph::AddCable& cable) { Cable(shape, cable); };
+  graph.cable = [shape](const SwitchGraph::AddCable& cable) { CableDragonflyPlus(shape, cable); };
   if (HalvesNodes(graph, parameters.nics()) && graph.cables <= kMaxCables) {
     graph.bisection = BisectionOfUniformTraffic(
-        leaves * shape.ends, UniformRate(shape),
+        leaves * shape.ends, DragonflyPlusUniformRate(shape),
         static_cast<double>(parameters.link().bits_per_second()), CutInOrder(graph));
   }
   return PlanSwitchGraph(parameters, std::move(graph));
@@ -107,7 +107,7 @@ const Builder& DragonflyPlusBuilder() {
         CountKey("g", "spines h + 1", "groups", kMaxSwitches),
         CountKey("global", "1", "rate of a global cable, as a multiple of link", 256), LinkKey(),
         UplinkKey()}},
-      Plan};
+      PlanDragonflyPlus};
   return builder;
 }
 

@@ -132,7 +132,7 @@ void ExpectSound(const BuiltFabric& built, const std::string& text, const Keys& 
   std::map<std::uint32_t, std::set<std::size_t>> of_index;
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const Device& device = fabric.device(DeviceId(i));
-    if (device.kind != DeviceKind::kNic && device.kind != DeviceKind::kHost) continue;
+    if (!IsNetworkEnd(device.kind)) continue;
     of_index[device.kind == DeviceKind::kHost ? 0 : device.local].insert(component[i]);
   }
   for (const auto& [index, components] : of_index) EXPECT_EQ(components.size(), 1U) << text;

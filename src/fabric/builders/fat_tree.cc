@@ -9,8 +9,6 @@
 namespace trunkline {
 namespace {
 
-constexpr std::size_t kMaxLevels = 8;
-
 struct Vectors {
   std::vector<std::uint32_t> children;
   std::vector<std::uint32_t> parents;
@@ -40,7 +38,7 @@ Result<Vectors> FromVectors(const FabricParameters& parameters) {
   Vectors vectors{parameters.Counts("children"), parameters.Counts("parents"),
                   parameters.Counts("cables")};
   const std::size_t levels = vectors.children.size();
-  if (levels == 0 || levels > kMaxLevels) {
+  if (levels == 0 || levels > kMaxTreeLevels) {
     return parameters.Fail("children", "TL1405", "a fat tree needs k, or children and parents",
                            "write k=16, or children=[16,16],parents=[1,16]");
   }
@@ -60,7 +58,7 @@ Result<Vectors> FromVectors(const FabricParameters& parameters) {
   return vectors;
 }
 
-Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+Result<NetworkPlan> PlanFatTree(const FabricParameters& parameters) {
   const auto vectors = parameters.Has("k") ? FromRadix(parameters) : FromVectors(parameters);
   if (!vectors) return std::unexpected(vectors.error());
   const std::uint32_t nics = parameters.nics();
@@ -120,7 +118,7 @@ const Builder& FatTreeBuilder() {
         PlanesKey(),
         LinkKey(),
         UplinkKey()}},
-      Plan};
+      PlanFatTree};
   return builder;
 }
 

@@ -90,7 +90,7 @@ Result<NetworkPlan> PlanDirect(const FabricParameters& parameters) {
   return plan;
 }
 
-Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+Result<NetworkPlan> PlanFullMesh(const FabricParameters& parameters) {
   const std::uint32_t switches = parameters.Count("switches", 0);
   return switches > 0 ? PlanSwitches(parameters, switches) : PlanDirect(parameters);
 }
@@ -105,7 +105,7 @@ const Builder& FullMeshBuilder() {
         CountKey("ends", "as many as seat the nodes", "NICs of a switch"),
         CountKey("cables", "1", "parallel cables between two switches", 256), LinkKey(),
         UplinkKey()}},
-      Plan};
+      PlanFullMesh};
   return builder;
 }
 

@@ -78,7 +78,7 @@ std::uint32_t SharedRails(std::uint32_t rails) {
   return shared;
 }
 
-Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+Result<NetworkPlan> PlanHpn(const FabricParameters& parameters) {
   const std::uint32_t rails = parameters.nics();
   const std::uint32_t shared = parameters.Count("shared_rails", SharedRails(rails));
   if (rails % shared != 0) {
@@ -151,7 +151,7 @@ const Builder& HpnBuilder() {
         CountKey("ports", "2", "ports of a NIC, planes", 8),
         CountKey("radix", "128", "ports of a switch, as fast as an uplink"), LinkKey(),
         UplinkKey()}},
-      Plan};
+      PlanHpn};
   return builder;
 }
 

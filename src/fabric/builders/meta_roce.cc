@@ -16,7 +16,7 @@ constexpr std::uint32_t kRacks = 192;
 constexpr std::uint32_t kPods = 8;
 constexpr double kTaper = 7;
 
-Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+Result<NetworkPlan> PlanMetaRoce(const FabricParameters& parameters) {
   const std::uint32_t nics = parameters.nics();
   const std::uint32_t rack_nodes = parameters.Count("rack", kRackNodes);
   const std::uint32_t racks = parameters.Count("racks", kRacks);
@@ -68,7 +68,7 @@ const Builder& MetaRoceBuilder() {
         CountKey("racks", "192", "racks of a pod"),
         {"taper", FabricKey::Type::kRatios, 1e-3, 1e3, "7", "downward over upward rate of a pod"},
         LinkKey()}},
-      Plan};
+      PlanMetaRoce};
   return builder;
 }
 

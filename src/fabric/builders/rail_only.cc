@@ -9,7 +9,7 @@ namespace {
 // between them is forwarded inside the node first (Wang et al.: Rail-only: A Low-Cost
 // High-Performance Network for Training LLMs with Trillion Parameters, HotI 2024). A rail is one
 // switch where its ports suffice.
-Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+Result<NetworkPlan> PlanRailOnly(const FabricParameters& parameters) {
   if (parameters.nodes() == 0) {
     return parameters.Fail("nodes", "TL1405", "rail-only needs a number of nodes",
                            "write how many there are");
@@ -26,7 +26,7 @@ const Builder& RailOnlyBuilder() {
        "meet inside the nodes",
        {RadixKey(), OversubscriptionKey(), BreakoutKey(), TiersKey(), PortsKey(), LinkKey(),
         UplinkKey()}},
-      Plan};
+      PlanRailOnly};
   return builder;
 }
 

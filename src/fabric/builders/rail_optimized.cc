@@ -68,7 +68,7 @@ Result<NetworkPlan> PlanRails(const FabricParameters& parameters, std::uint32_t 
   return network;
 }
 
-Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+Result<NetworkPlan> PlanRailOptimized(const FabricParameters& parameters) {
   const auto units = parameters.Counts("units");
   if (units.empty()) {
     if (parameters.nodes() > 0) return PlanRails(parameters, parameters.nodes(), units);
@@ -108,7 +108,7 @@ const Builder& RailOptimizedBuilder() {
         TiersKey(),
         LinkKey(),
         UplinkKey()}},
-      Plan};
+      PlanRailOptimized};
   return builder;
 }
 

@@ -7,7 +7,7 @@
 namespace trunkline {
 namespace {
 
-constexpr std::array kMakers = {
+constexpr std::array kBuilders = {
     &SingleSwitchBuilder, &TreeBuilder,  &ClosBuilder,     &FatTreeBuilder,   &RailOptimizedBuilder,
     &RailOnlyBuilder,     &HpnBuilder,   &MetaRoceBuilder, &DragonflyBuilder, &DragonflyPlusBuilder,
     &SlimFlyBuilder,      &TorusBuilder, &FullMeshBuilder,
@@ -17,8 +17,8 @@ constexpr std::array kMakers = {
 
 std::span<const Builder* const> Builders() {
   static const auto builders = [] {
-    std::array<const Builder*, kMakers.size()> made{};
-    for (std::size_t i = 0; i < kMakers.size(); ++i) made[i] = &kMakers[i]();
+    std::array<const Builder*, kBuilders.size()> made{};
+    for (std::size_t i = 0; i < kBuilders.size(); ++i) made[i] = &kBuilders[i]();
     return made;
   }();
   return builders;

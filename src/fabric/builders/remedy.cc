@@ -24,9 +24,9 @@ constexpr double kLeastSeats = 1e3;
 // Where the number of nodes is missing.
 constexpr std::array<std::uint32_t, 4> kUsualNodes = {64, 8, 2, 1};
 
-class Search {
+class RemedySearch {
  public:
-  Search(const FabricSpec& spec, const Builder& builder, const SizeFabric& size)
+  RemedySearch(const FabricSpec& spec, const Builder& builder, const SizeFabric& size)
       : spec_(spec), builder_(builder), size_(size) {}
 
   std::string Run() {
@@ -199,7 +199,7 @@ class Search {
 }  // namespace
 
 std::string FindRemedies(const FabricSpec& spec, const Builder& builder, const SizeFabric& size) {
-  return Search(spec, builder, size).Run();
+  return RemedySearch(spec, builder, size).Run();
 }
 
 }  // namespace trunkline

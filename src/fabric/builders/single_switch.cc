@@ -5,7 +5,7 @@
 namespace trunkline {
 namespace {
 
-Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+Result<NetworkPlan> PlanSingleSwitch(const FabricParameters& parameters) {
   const std::uint32_t nodes = parameters.nodes();
   if (nodes == 0) {
     return parameters.Fail("nodes", "TL1405", "single-switch needs a number of nodes",
@@ -26,7 +26,7 @@ Result<NetworkPlan> Plan(const FabricParameters& parameters) {
 
 const Builder& SingleSwitchBuilder() {
   static const Builder builder = {
-      {"single-switch", "every NIC on one non-blocking switch", {LinkKey()}}, Plan};
+      {"single-switch", "every NIC on one non-blocking switch", {LinkKey()}}, PlanSingleSwitch};
   return builder;
 }
 

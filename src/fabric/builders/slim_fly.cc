@@ -155,7 +155,7 @@ Result<std::uint32_t> ReadOrder(const FabricParameters& parameters) {
                          "the nearest that work are " + nearest);
 }
 
-Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+Result<NetworkPlan> PlanSlimFly(const FabricParameters& parameters) {
   const auto order = ReadOrder(parameters);
   if (!order) return std::unexpected(order.error());
   const std::uint32_t q = *order;
@@ -191,7 +191,7 @@ const Builder& SlimFlyBuilder() {
                  "order: a power of a prime, 4w - 1, 4w or 4w + 1", kMaxOrder),
         CountKey("p", "half of a switch's cables to others, rounded up", "NICs of a switch"),
         LinkKey(), UplinkKey()}},
-      Plan};
+      PlanSlimFly};
   return builder;
 }
 

@@ -50,6 +50,8 @@ inline BuiltFabric Build(const std::string& text) {
   return built ? *std::move(built) : BuiltFabric();
 }
 
+inline Fabric FabricOf(const std::string& text) { return Build(text).fabric; }
+
 inline Counts Count(const std::string& text) { return CountsOf(Build(text).fabric); }
 
 inline std::string ErrorOf(const std::string& text) {

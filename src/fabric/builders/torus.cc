@@ -90,7 +90,7 @@ Bisection BisectionOf(std::vector<std::uint32_t> sides, std::uint32_t ends, std:
   return bisection;
 }
 
-Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+Result<NetworkPlan> PlanTorus(const FabricParameters& parameters) {
   const auto sides = parameters.Counts("sizes");
   if (sides.empty() || sides.size() > kMaxDimensions) {
     return parameters.Fail(
@@ -131,7 +131,7 @@ const Builder& TorusBuilder() {
                                     CountKey("ends", "the NICs of a node", "NICs of a switch"),
                                     LinkKey(),
                                     UplinkKey()}},
-                                  Plan};
+                                  PlanTorus};
   return builder;
 }
 

@@ -8,14 +8,12 @@
 namespace trunkline {
 namespace {
 
-constexpr std::size_t kMaxLevels = 8;
-
-Result<NetworkPlan> Plan(const FabricParameters& parameters) {
+Result<NetworkPlan> PlanTree(const FabricParameters& parameters) {
   const auto arity = parameters.Counts("arity");
-  if (arity.empty() || arity.size() > kMaxLevels) {
+  if (arity.empty() || arity.size() > kMaxTreeLevels) {
     return parameters.Fail(
         "arity", "TL1405",
-        fmt::format("a tree has 1 to {} levels, this one {}", kMaxLevels, arity.size()),
+        fmt::format("a tree has 1 to {} levels, this one {}", kMaxTreeLevels, arity.size()),
         "write arity=[8,4]: eight nodes a leaf, four leaves a spine");
   }
   auto taper = parameters.Ratios("taper");
@@ -71,7 +69,7 @@ const Builder& TreeBuilder() {
         {"taper", FabricKey::Type::kRatios, 1e-3, 1e3, "1 at every level",
          "downward over upward rate of the switches of each level but the top"},
         LinkKey()}},
-      Plan};
+      PlanTree};
   return builder;
 }
 

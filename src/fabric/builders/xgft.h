@@ -10,6 +10,9 @@
 // the common shape of single switches, tapered trees, Clos networks and rail-optimised fabrics.
 namespace trunkline {
 
+// Of switches: what trees and fat trees may be asked for.
+inline constexpr std::size_t kMaxTreeLevels = 8;
+
 // A level of switches, counted from the leaves (level 1). The switches below one parent group form
 // a group themselves: they have the same children.
 struct XgftLevel {

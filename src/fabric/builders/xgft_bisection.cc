@@ -7,7 +7,7 @@ namespace trunkline {
 namespace {
 
 // One group of one level in the tree of groups of one network.
-struct Group {
+struct Subtree {
   std::int64_t ends = 0;
   // The least cut below when the group is on the first or the second side, in bits per second.
   double cut[2] = {0, 0};
@@ -19,12 +19,12 @@ struct Bounds {
 };
 
 // Moves the groups of one level below their parents: each edge is cut or not, whichever is less.
-std::vector<Group> Merge(const std::vector<Group>& groups, std::uint32_t children, double uplink,
-                         double& least_per_end) {
-  std::vector<Group> parents((groups.size() + children - 1) / children);
+std::vector<Subtree> Merge(const std::vector<Subtree>& groups, std::uint32_t children,
+                           double uplink, double& least_per_end) {
+  std::vector<Subtree> parents((groups.size() + children - 1) / children);
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const Group& group = groups[i];
-    Group& parent = parents[i / children];
+    const Subtree& group = groups[i];
+    Subtree& parent = parents[i / children];
     parent.ends += group.ends;
     if (group.ends == 0) continue;
     least_per_end = std::min(least_per_end, uplink / static_cast<double>(group.ends));
@@ -39,10 +39,10 @@ Bounds BoundsOf(const XgftPlan& plan, std::uint32_t network, std::size_t half_en
   const XgftLevel& first = plan.levels[0];
   const double injection = first.rate.bytes_per_second() * 8 * first.parents * first.cables;
   Bounds bounds{.least_per_end = injection};
-  std::vector<Group> groups(plan.leaves);
+  std::vector<Subtree> groups(plan.leaves);
   for (std::size_t end = 0; end < plan.seats.size(); ++end) {
     if (plan.seats[end].network != network) continue;
-    Group& leaf = groups[plan.seats[end].leaf];
+    Subtree& leaf = groups[plan.seats[end].leaf];
     ++leaf.ends;
     leaf.cut[end < half_ends ? 1 : 0] += injection;
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "fabric/builders/testing.h"
 #include "fabric/check/testing.h"
 #include "trunkline/base/random.h"
 #include "trunkline/fabric/import.h"
@@ -20,14 +21,6 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Kind = FabricFinding::Kind;
-
-Fabric Build(const std::string& text) {
-  const auto spec = ParseFabricSpec(text);
-  EXPECT_TRUE(spec) << text;
-  auto built = BuildFabric(*spec);
-  EXPECT_TRUE(built) << text << (built ? "" : Format(built.error().front()));
-  return built->fabric;
-}
 
 struct Change {
   std::size_t drop = 0;  // cables between switches
@@ -82,7 +75,7 @@ Fabric Changed(const Fabric& fabric, const Change& change, std::uint64_t seed) {
   return std::move(builder).Build();
 }
 
-std::size_t Cables(const FabricCheck& check, Kind kind) {
+std::size_t CablesOfKind(const FabricCheck& check, Kind kind) {
   std::size_t cables = 0;
   for (const FabricFinding& finding : check.findings) {
     if (finding.kind != kind) continue;
@@ -100,13 +93,13 @@ std::string All(const FabricCheck& check) {
 class EveryKind : public testing::TestWithParam<const char*> {};
 
 TEST_P(EveryKind, WholeHasNoFindings) {
-  const Fabric fabric = Build(GetParam());
+  const Fabric fabric = FabricOf(GetParam());
   EXPECT_THAT(CheckFabric(fabric, {}, nullptr).findings, IsEmpty());
   EXPECT_THAT(CheckFabric(fabric, {}, &fabric).findings, IsEmpty());
 }
 
 TEST_P(EveryKind, IsMatchedWhateverTheOrderAndNames) {
-  const Fabric fabric = Build(GetParam());
+  const Fabric fabric = FabricOf(GetParam());
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const FabricCheck check = CheckFabric(Changed(fabric, {.shuffle = true}, seed), {}, &fabric);
     EXPECT_THAT(check.findings, IsEmpty()) << All(check);
@@ -114,12 +107,12 @@ TEST_P(EveryKind, IsMatchedWhateverTheOrderAndNames) {
 }
 
 TEST_P(EveryKind, ExactlyWhatWasTakenAwayIsMissing) {
-  const Fabric fabric = Build(GetParam());
+  const Fabric fabric = FabricOf(GetParam());
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const Fabric changed = Changed(fabric, {.drop = 3, .slow = 2, .shuffle = true}, seed);
     const FabricCheck check = CheckFabric(changed, {}, &fabric);
-    EXPECT_EQ(Cables(check, Kind::kMissingCables), 3U) << All(check);
-    EXPECT_EQ(Cables(check, Kind::kSlowCable), 2U) << All(check);
+    EXPECT_EQ(CablesOfKind(check, Kind::kMissingCables), 3U) << All(check);
+    EXPECT_EQ(CablesOfKind(check, Kind::kSlowCable), 2U) << All(check);
     EXPECT_EQ(check.mended.link_count(), fabric.link_count());
   }
 }
@@ -132,10 +125,10 @@ INSTANTIATE_TEST_SUITE_P(Check, EveryKind,
                                          "fat-tree:k=8"));
 
 TEST(CheckFabric, RegularityNamesWhatMostHaveAndOneLacks) {
-  const Fabric fabric = Build("clos:node=host,nodes=64,radix=16");
+  const Fabric fabric = FabricOf("clos:node=host,nodes=64,radix=16");
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const FabricCheck check = CheckFabric(Changed(fabric, {.drop = 2}, seed), {}, nullptr);
-    EXPECT_EQ(Cables(check, Kind::kMissingCables), 2U) << All(check);
+    EXPECT_EQ(CablesOfKind(check, Kind::kMissingCables), 2U) << All(check);
     EXPECT_EQ(check.mended.link_count(), fabric.link_count());
     ASSERT_FALSE(check.switches.empty());
     EXPECT_LT(check.switches[0].cables_up, 8U);
@@ -149,7 +142,7 @@ TEST(CheckFabric, RegularityNamesWhatMostHaveAndOneLacks) {
 constexpr const char* kPods = "fat-tree:k=4";
 
 TEST(CheckFabric, ACableToTheWrongSwitchIsMiscabledNotMissing) {
-  const Fabric fabric = Build(kPods);
+  const Fabric fabric = FabricOf(kPods);
   FabricBuilder builder;
   builder.CopyDevices(fabric);
   // Leaf 0's cable to spine 0 goes to spine 2, of the next pod.
@@ -167,7 +160,7 @@ TEST(CheckFabric, ACableToTheWrongSwitchIsMiscabledNotMissing) {
 }
 
 TEST(CheckFabric, AnAbsentSpineIsOneFindingAndItsCablesAreNone) {
-  const Fabric expected = Build("clos:node=host,nodes=64,radix=16");
+  const Fabric expected = FabricOf("clos:node=host,nodes=64,radix=16");
   FabricBuilder builder;
   const auto last = static_cast<DeviceId>(expected.device_count() - 1);
   for (std::size_t i = 0; i + 1 < expected.device_count(); ++i) {
@@ -186,8 +179,8 @@ TEST(CheckFabric, AnAbsentSpineIsOneFindingAndItsCablesAreNone) {
 }
 
 TEST(CheckFabric, AServerThatIsAbsentOrTooManyIsNamed) {
-  const Fabric more = Build("clos:node=host,nodes=64,radix=16");
-  const Fabric fewer = Build("clos:node=host,nodes=63,radix=16");
+  const Fabric more = FabricOf("clos:node=host,nodes=64,radix=16");
+  const Fabric fewer = FabricOf("clos:node=host,nodes=63,radix=16");
   const FabricCheck absent = CheckFabric(fewer, {}, &more);
   ASSERT_EQ(absent.findings.size(), 1U) << All(absent);
   EXPECT_EQ(absent.findings[0].kind, Kind::kMissingDevice);
@@ -198,7 +191,7 @@ TEST(CheckFabric, AServerThatIsAbsentOrTooManyIsNamed) {
 
 // A rail-optimised fabric of 16 servers, without the cables of some NICs.
 Fabric WithoutNics(const std::vector<const char*>& nics, bool own_names) {
-  const Fabric fabric = Build("rail-optimized:node=dgx-h100,nodes=16,radix=32");
+  const Fabric fabric = FabricOf("rail-optimized:node=dgx-h100,nodes=16,radix=32");
   std::vector<DeviceId> lost;
   for (const char* nic : nics) lost.push_back(fabric.Find(nic)[0]);
   FabricBuilder builder;
@@ -220,7 +213,7 @@ Fabric WithoutNics(const std::vector<const char*>& nics, bool own_names) {
 }
 
 TEST(CheckFabric, AServerThatLacksANicIsNamedBesideLikeOnes) {
-  const Fabric expected = Build("rail-optimized:node=dgx-h100,nodes=16,radix=32");
+  const Fabric expected = FabricOf("rail-optimized:node=dgx-h100,nodes=16,radix=32");
   // By its own name where both fabrics use the same names, …
   EXPECT_EQ(All(CheckFabric(WithoutNics({"nic:5/3"}, false), {}, &expected)),
             "expected nic:5/3 is missing on leaf-3\n");
@@ -232,7 +225,7 @@ TEST(CheckFabric, AServerThatLacksANicIsNamedBesideLikeOnes) {
 // Eight hosts on two leaves below one spine. Where four of them have changed places, half of the
 // host cables join other names, and names are not to be trusted.
 TEST(CheckFabric, CountsTheCablesForWhichNamesAreNotTrusted) {
-  const Fabric expected = Build("fat-tree:children=[4,2],parents=[1,1]");
+  const Fabric expected = FabricOf("fat-tree:children=[4,2],parents=[1,1]");
   Fabric found = Exchanged(expected, "host-0", "host-4");
   found = Exchanged(found, "host-1", "host-5");
   const FabricCheck check = CheckFabric(found, {}, &expected);
@@ -282,7 +275,7 @@ TEST(CheckFabric, AServerWithHalfOfTheUsualNicsIsOfAnotherKind) {
 
 // A rail-optimised fabric of 16 servers where the NICs `a` and `b` of one server are exchanged.
 Fabric WithSwappedNics(const char* a, const char* b) {
-  return Exchanged(Build("rail-optimized:node=dgx-h100,nodes=16,radix=32"), a, b);
+  return Exchanged(FabricOf("rail-optimized:node=dgx-h100,nodes=16,radix=32"), a, b);
 }
 
 TEST(CheckFabric, ANicOnTheWrongRailIsFoundWithWhatItCosts) {
@@ -297,7 +290,8 @@ TEST(CheckFabric, ANicOnTheWrongRailIsFoundWithWhatItCosts) {
 }
 
 TEST(CheckFabric, LeavesWithNicsOfAllKindsHaveNoRails) {
-  EXPECT_FALSE(CheckFabric(Build("clos:node=dgx-h100,nodes=16,radix=32"), {}, nullptr).rail.rails);
+  EXPECT_FALSE(
+      CheckFabric(FabricOf("clos:node=dgx-h100,nodes=16,radix=32"), {}, nullptr).rail.rails);
 }
 
 // A NIC that the plan has on the leaf of another rail is where it should be.
@@ -312,8 +306,8 @@ TEST(CheckFabric, AFabricIsAsItWasHoweverItsRailsAre) {
 // Sixteen servers where 32 are expected, on leaves twice as large: 1:1 is expected of a leaf, with
 // the servers that are missing, and not what is left of it.
 TEST(CheckFabric, WhatIsExpectedOfALeafCountsTheServersThatAreMissing) {
-  const Fabric found = Build("clos:node=host,nodes=16,radix=8");
-  const Fabric expected = Build("clos:node=host,nodes=32,radix=16");
+  const Fabric found = FabricOf("clos:node=host,nodes=16,radix=8");
+  const Fabric expected = FabricOf("clos:node=host,nodes=32,radix=16");
   const FabricCheck check = CheckFabric(found, {}, &expected);
   ASSERT_FALSE(check.switches.empty());
   for (const ShortSwitch& one : check.switches) {
@@ -336,7 +330,7 @@ TEST(CheckFabric, ARealPodLacksTheCablesCountedFromItsFile) {
   ASSERT_TRUE(imported);
   const FabricCheck check = CheckFabric(imported->built.fabric, imported->port_of_link, nullptr);
   // 31 leaves of 18 uplinks would be 558 cables, where 532 are.
-  EXPECT_EQ(Cables(check, Kind::kMissingCables), 26U);
+  EXPECT_EQ(CablesOfKind(check, Kind::kMissingCables), 26U);
   EXPECT_EQ(check.switches_with_uplinks, 31U);
   ASSERT_EQ(check.switches.size(), 12U);
   for (const ShortSwitch& one : check.switches) {

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/none.h"
+
 namespace trunkline {
 namespace {
-
-constexpr std::uint32_t kNone = UINT32_MAX;
 
 // How large a majority tells the plan of a fabric from its faults. Ours, published nowhere: on the
 // real pod of the tests all leaves are of one rail to 92 % at least, so that any majority up to
@@ -77,7 +77,7 @@ class Rails {
     std::map<std::uint32_t, std::uint32_t> per_node;
     for (std::size_t i = 0; i < fabric_.device_count(); ++i) {
       const Device& device = fabric_.device(DeviceId(i));
-      if (device.kind != DeviceKind::kNic && device.kind != DeviceKind::kHost) continue;
+      if (!IsNetworkEnd(device.kind)) continue;
       std::vector<DeviceId> leaves;
       for (LinkId link : fabric_.out(DeviceId(i))) {
         if (fabric_.link(link).kind == LinkKind::kNetwork) leaves.push_back(fabric_.link(link).to);

@@ -16,9 +16,9 @@ namespace {
 
 // What this share of like servers have, all should; the others of them are the ones that lack it.
 // Ours, published nowhere: three of four, so that two servers never say which of them is right.
-constexpr double kNearlyAll = 0.75;
+constexpr double kNearlyAllServers = 0.75;
 
-struct Server {
+struct ServerCables {
   DeviceId end{};                          // its first
   std::map<DeviceId, std::size_t> cables;  // by leaf
 
@@ -29,12 +29,12 @@ struct Server {
   }
 };
 
-std::vector<Server> ServersOf(const Fabric& fabric) {
-  std::vector<Server> servers(fabric.node_count());
+std::vector<ServerCables> ServersOf(const Fabric& fabric) {
+  std::vector<ServerCables> servers(fabric.node_count());
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const Device& device = fabric.device(DeviceId(i));
-    if (device.kind != DeviceKind::kNic && device.kind != DeviceKind::kHost) continue;
-    Server& server = servers[device.node];
+    if (!IsNetworkEnd(device.kind)) continue;
+    ServerCables& server = servers[device.node];
     for (LinkId link : fabric.out(DeviceId(i))) {
       if (fabric.link(link).kind != LinkKind::kNetwork) continue;
       if (server.cables.empty()) server.end = DeviceId(i);
@@ -42,21 +42,21 @@ std::vector<Server> ServersOf(const Fabric& fabric) {
     }
   }
   // One cable cannot be short of another.
-  std::erase_if(servers, [](const Server& server) { return server.total() < 2; });
+  std::erase_if(servers, [](const ServerCables& server) { return server.total() < 2; });
   return servers;
 }
 
 // Servers that share at least half of the leaves of the one with fewer.
-using Peers = std::vector<const Server*>;
+using LikeServers = std::vector<const ServerCables*>;
 
-std::vector<Peers> GroupServers(const std::vector<Server>& servers) {
-  std::vector<const Server*> order;
-  for (const Server& server : servers) order.push_back(&server);
+std::vector<LikeServers> GroupServers(const std::vector<ServerCables>& servers) {
+  std::vector<const ServerCables*> order;
+  for (const ServerCables& server : servers) order.push_back(&server);
   std::ranges::stable_sort(order, std::greater(),
-                           [](const Server* server) { return server->cables.size(); });
-  std::vector<Peers> groups;
+                           [](const ServerCables* server) { return server->cables.size(); });
+  std::vector<LikeServers> groups;
   std::map<DeviceId, std::vector<std::size_t>> groups_at;  // those whose first server is on a leaf
-  for (const Server* server : order) {
+  for (const ServerCables* server : order) {
     std::map<std::size_t, std::size_t> shared;  // leaves, by group
     for (const auto& [leaf, count] : server->cables) {
       for (std::size_t group : groups_at[leaf]) ++shared[group];
@@ -74,11 +74,11 @@ std::vector<Peers> GroupServers(const std::vector<Server>& servers) {
 }
 
 // Of equal servers: what nearly all have on each leaf where any has a cable.
-class Plan {
+class PlannedServer {
  public:
-  explicit Plan(const Peers& peers) : peers_(peers.size()) {
+  explicit PlannedServer(const LikeServers& peers) : peers_(peers.size()) {
     std::map<std::size_t, std::size_t> totals;
-    for (const Server* server : peers) {
+    for (const ServerCables* server : peers) {
       ++totals[server->total()];
       for (const auto& [leaf, count] : server->cables) ++counts_[leaf][count];
     }
@@ -89,7 +89,7 @@ class Plan {
   [[nodiscard]] bool holds() const { return holds_; }
   [[nodiscard]] std::size_t total() const { return total_; }
   // The leaves where the server has less, or more, than nearly all, as often as it does.
-  [[nodiscard]] std::vector<DeviceId> Lacks(const Server& server) const {
+  [[nodiscard]] std::vector<DeviceId> Lacks(const ServerCables& server) const {
     std::vector<DeviceId> leaves;
     for (const auto& [leaf, counts] : counts_) {
       const auto mine = server.cables.find(leaf);
@@ -98,7 +98,7 @@ class Plan {
     }
     return leaves;
   }
-  [[nodiscard]] std::vector<DeviceId> Exceeds(const Server& server) const {
+  [[nodiscard]] std::vector<DeviceId> Exceeds(const ServerCables& server) const {
     std::vector<DeviceId> leaves;
     for (const auto& [leaf, found] : server.cables) {
       for (std::size_t i = Usual(leaf); i < found; ++i) leaves.push_back(leaf);
@@ -113,7 +113,7 @@ class Plan {
 
  private:
   [[nodiscard]] bool NearlyAll(std::size_t count) const {
-    return static_cast<double>(count) >= kNearlyAll * static_cast<double>(peers_);
+    return static_cast<double>(count) >= kNearlyAllServers * static_cast<double>(peers_);
   }
 
   std::size_t peers_;
@@ -132,10 +132,10 @@ DeviceId EndOn(const Fabric& fabric, std::uint32_t node, DeviceId leaf) {
   return end;
 }
 
-void FindOdd(const Fabric& fabric, const Peers& peers, std::vector<FabricFinding>& findings) {
-  const Plan plan(peers);
+void FindOdd(const Fabric& fabric, const LikeServers& peers, std::vector<FabricFinding>& findings) {
+  const PlannedServer plan(peers);
   if (!plan.holds()) return;
-  for (const Server* server : peers) {
+  for (const ServerCables* server : peers) {
     // At most half of the cables: another kind.
     if (2 * server->total() <= plan.total()) continue;
     const std::vector<DeviceId> lacks = plan.Lacks(*server);
@@ -180,8 +180,8 @@ std::string ServerName(const Fabric& fabric, DeviceId end) {
 
 std::vector<FabricFinding> FindOddServers(const Fabric& fabric) {
   std::vector<FabricFinding> findings;
-  const std::vector<Server> servers = ServersOf(fabric);
-  for (const Peers& peers : GroupServers(servers)) FindOdd(fabric, peers, findings);
+  const std::vector<ServerCables> servers = ServersOf(fabric);
+  for (const LikeServers& peers : GroupServers(servers)) FindOdd(fabric, peers, findings);
   return findings;
 }
 

@@ -10,18 +10,18 @@
 namespace trunkline {
 namespace {
 
-struct Shape {
+struct DeviceCounts {
   std::uint64_t nics = 0;
   std::map<std::uint8_t, std::uint64_t> switches;  // by tier
 };
 
-Shape ShapeOf(const Fabric& fabric) {
-  Shape shape;
+DeviceCounts ShapeOf(const Fabric& fabric) {
+  DeviceCounts shape;
   for (std::size_t i = 0; i < fabric.device_count(); ++i) {
     const Device& device = fabric.device(DeviceId(i));
     if (device.kind == DeviceKind::kSwitch) {
       ++shape.switches[device.tier];
-    } else if (device.kind == DeviceKind::kNic || device.kind == DeviceKind::kHost) {
+    } else if (IsNetworkEnd(device.kind)) {
       ++shape.nics;
     }
   }
@@ -30,7 +30,7 @@ Shape ShapeOf(const Fabric& fabric) {
 
 // A torus, a dragonfly: switches of one tier with cables between them. Tiers say nothing of it; the
 // file of one where a switch has no servers has others.
-bool IsFlat(const Fabric& fabric, const Shape& shape) {
+bool IsFlat(const Fabric& fabric, const DeviceCounts& shape) {
   if (shape.switches.size() != 1) return false;
   for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
     const Link& link = fabric.link(LinkId(i));
@@ -42,7 +42,7 @@ bool IsFlat(const Fabric& fabric, const Shape& shape) {
   return false;
 }
 
-void JoinTiers(Shape& shape) {
+void JoinTiers(DeviceCounts& shape) {
   std::uint64_t all = 0;
   for (const auto& [tier, count] : shape.switches) all += count;
   shape.switches = {{0, all}};
@@ -51,8 +51,8 @@ void JoinTiers(Shape& shape) {
 }  // namespace
 
 std::vector<ShapeCount> CompareShapes(const Fabric& found, const Fabric& expected) {
-  Shape mine = ShapeOf(found);
-  Shape theirs = ShapeOf(expected);
+  DeviceCounts mine = ShapeOf(found);
+  DeviceCounts theirs = ShapeOf(expected);
   if (IsFlat(found, mine) || IsFlat(expected, theirs)) {
     JoinTiers(mine);
     JoinTiers(theirs);

@@ -5,18 +5,14 @@
 #include "trunkline/base/random.h"
 
 namespace trunkline {
-namespace {
-
-bool IsEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceKind::kHost; }
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<bool> FindPeers(const Fabric& fabric) {
   std::vector<bool> peers(fabric.device_count());
   for (std::size_t i = 0; i < fabric.link_count(); ++i) {
     const Link& link = fabric.link(LinkId(i));
-    if (link.kind == LinkKind::kNetwork && IsEnd(fabric.device(link.from).kind) &&
-        IsEnd(fabric.device(link.to).kind)) {
+    if (link.kind == LinkKind::kNetwork && IsNetworkEnd(fabric.device(link.from).kind) &&
+        IsNetworkEnd(fabric.device(link.to).kind)) {
       peers[Index(link.from)] = true;
     }
   }
@@ -56,7 +52,7 @@ void Side::FollowCables(TieMaps& tie) {
     const auto id = static_cast<DeviceId>(i);
     const Device& device = fabric.device(id);
     const bool is_switch = index[i] != kNoSwitch;
-    if (!IsEnd(device.kind) && !is_switch) continue;
+    if (!IsNetworkEnd(device.kind) && !is_switch) continue;
     for (LinkId link : fabric.out(id)) {
       const std::uint32_t to = index[Index(fabric.link(link).to)];
       if (to == kNoSwitch || fabric.link(link).kind != LinkKind::kNetwork) continue;

@@ -25,9 +25,9 @@ struct Level {
   Time forwarding;
 };
 
-class Shape {
+class HtsimShape {
  public:
-  explicit Shape(const CableList& list) : list_(list), level_(list.devices.size(), kUnknown) {}
+  explicit HtsimShape(const CableList& list) : list_(list), level_(list.devices.size(), kUnknown) {}
 
   Result<std::string> Write() {
     if (FindLevels() && CompareCables() && CompareDevices() && FindPods()) return Text();
@@ -200,7 +200,7 @@ class Shape {
 const FabricFileWriter& HtsimWriter() {
   static const FabricFileWriter writer = {
       "htsim", "htsim's .topo of a fat tree",
-      [](const CableList& list) { return Shape(list).Write(); }};
+      [](const CableList& list) { return HtsimShape(list).Write(); }};
   return writer;
 }
 

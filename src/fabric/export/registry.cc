@@ -10,16 +10,16 @@
 namespace trunkline {
 namespace {
 
-constexpr std::array kMakers = {&IbnetdiscoverWriter, &SlurmWriter,   &Ns3Writer,
-                                &HtsimWriter,         &SimgridWriter, &ContainerlabWriter,
-                                &CsvWriter,           &DotWriter,     &GraphmlWriter};
+constexpr std::array kWriters = {&IbnetdiscoverWriter, &SlurmWriter,   &Ns3Writer,
+                                 &HtsimWriter,         &SimgridWriter, &ContainerlabWriter,
+                                 &CsvWriter,           &DotWriter,     &GraphmlWriter};
 
 }  // namespace
 
 std::span<const FabricFileWriter* const> FabricFileWriters() {
   static const auto writers = [] {
-    std::array<const FabricFileWriter*, kMakers.size()> made{};
-    for (std::size_t i = 0; i < kMakers.size(); ++i) made[i] = &kMakers[i]();
+    std::array<const FabricFileWriter*, kWriters.size()> made{};
+    for (std::size_t i = 0; i < kWriters.size(); ++i) made[i] = &kWriters[i]();
     return made;
   }();
   return writers;

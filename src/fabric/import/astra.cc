@@ -30,9 +30,9 @@ struct Dimension {
   Time latency;
 };
 
-class Reader {
+class AstraParser {
  public:
-  explicit Reader(YamlDocument document) : document_(std::move(document)) {}
+  explicit AstraParser(YamlDocument document) : document_(std::move(document)) {}
 
   Result<FabricSource> Read() {
     ReadDimensions();
@@ -177,7 +177,7 @@ const FabricFileReader& AstraReader() {
       [](std::string_view text, const std::string& file) -> Result<FabricSource> {
         auto document = YamlDocument::Parse(text, file, YamlStyle::kForeign);
         if (!document) return std::unexpected(std::move(document.error()));
-        return Reader(*std::move(document)).Read();
+        return AstraParser(*std::move(document)).Read();
       }};
   return reader;
 }

@@ -28,10 +28,10 @@ std::unexpected<Diagnostics> Refuse(const std::string& file, std::string code, s
   return error;
 }
 
-bool IsEnd(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceKind::kGpu; }
+bool IsNicOrGpu(DeviceKind kind) { return kind == DeviceKind::kNic || kind == DeviceKind::kGpu; }
 
 // The devices of one server, as indices into the list.
-struct Server {
+struct ServerParts {
   std::string host;
   std::vector<std::uint32_t> nics;  // whose network cables count: NICs, or GPUs that have cables
   std::vector<std::uint32_t> gpus;
@@ -89,9 +89,9 @@ class CableBuilder {
   void NoteLeftOut(const std::vector<std::string>& servers, const std::string& have);
   std::unexpected<Diagnostics> RefuseNoServers() const;
   void AddServers();
-  void AddPlainServer(const Server& server, std::uint32_t node);
-  void AddFromTemplate(const Server& server, std::uint32_t node);
-  void AddDrawnServer(const Server& server, std::uint32_t node);
+  void AddPlainServer(const ServerParts& server, std::uint32_t node);
+  void AddFromTemplate(const ServerParts& server, std::uint32_t node);
+  void AddDrawnServer(const ServerParts& server, std::uint32_t node);
   void AddDrawnBuses();
   void DescribeDrawnNode();
   void AddSwitches();
@@ -124,7 +124,7 @@ class CableBuilder {
   NodeTemplate template_;             // that, or a plain host's
   std::vector<std::vector<std::uint32_t>> neighbours_;
   std::vector<std::uint8_t> tiers_;
-  std::vector<Server> servers_;
+  std::vector<ServerParts> servers_;
   std::vector<bool> aside_;  // devices of servers that are no such node
   std::map<std::size_t, std::size_t> strangers_of_size_;  // such servers, by their cabled NICs
   std::map<std::uint32_t, DeviceId> inside_;  // GPUs and NVSwitches of servers that the file draws
@@ -147,7 +147,7 @@ Result<void> CableBuilder::ReadNode() {
 // A file of some megabytes cannot ask for more than memory holds, but for what a template adds.
 Result<void> CableBuilder::CheckSize() const {
   const auto ends = std::ranges::count_if(
-      list_.devices, [](const CableList::Device& device) { return IsEnd(device.kind); });
+      list_.devices, [](const CableList::Device& device) { return IsNicOrGpu(device.kind); });
   const double switches = static_cast<double>(list_.devices.size()) - static_cast<double>(ends);
   double total = 0;
   for (const CableList::Cable& cable : list_.cables) {
@@ -187,7 +187,7 @@ Result<void> CableBuilder::CheckLatencies() const {
 
 void CableBuilder::FindServers() {
   std::map<std::string, std::size_t> known;
-  const auto server_of = [&](const std::string& host) -> Server& {
+  const auto server_of = [&](const std::string& host) -> ServerParts& {
     const auto [at, added] = known.try_emplace(host, servers_.size());
     if (added) servers_.push_back({.host = host, .nics = {}, .gpus = {}, .nv_switches = {}});
     return servers_[at->second];
@@ -195,17 +195,17 @@ void CableBuilder::FindServers() {
   for (std::uint32_t d = 0; d < list_.devices.size(); ++d) {
     const CableList::Device& device = list_.devices[d];
     if (device.kind == DeviceKind::kSwitch) continue;
-    Server& server = server_of(device.host);
+    ServerParts& server = server_of(device.host);
     if (device.kind == DeviceKind::kGpu) server.gpus.push_back(d);
     if (device.kind == DeviceKind::kNvSwitch) server.nv_switches.push_back(d);
     const bool networked = std::ranges::any_of(neighbours_[d], [&](std::uint32_t n) {
       return list_.devices[n].kind != DeviceKind::kNvSwitch;
     });
-    if (IsEnd(device.kind) && networked) server.nics.push_back(d);
+    if (IsNicOrGpu(device.kind) && networked) server.nics.push_back(d);
   }
-  std::ranges::stable_sort(servers_, NaturalLess, &Server::host);
+  std::ranges::stable_sort(servers_, NaturalLess, &ServerParts::host);
   const auto name_of = [&](std::uint32_t d) -> const std::string& { return list_.devices[d].name; };
-  for (Server& server : servers_) std::ranges::stable_sort(server.nics, NaturalLess, name_of);
+  for (ServerParts& server : servers_) std::ranges::stable_sort(server.nics, NaturalLess, name_of);
 }
 
 // Servers that are not of the template's kind, and all without a cable.
@@ -213,7 +213,7 @@ void CableBuilder::SetStrangersAside() {
   aside_.assign(list_.devices.size(), false);
   std::vector<std::string> strangers;
   std::vector<std::string> uncabled;
-  std::erase_if(servers_, [&](const Server& server) {
+  std::erase_if(servers_, [&](const ServerParts& server) {
     if (node_ ? server.nics.size() == node_->nics : !server.nics.empty()) return false;
     if (node_) strangers.push_back(fmt::format("{} ({})", server.host, server.nics.size()));
     if (!server.nics.empty()) ++strangers_of_size_[server.nics.size()];
@@ -258,7 +258,7 @@ std::unexpected<Diagnostics> CableBuilder::RefuseNoServers() const {
 
 void CableBuilder::AddServers() {
   for (std::uint32_t node = 0; node < servers_.size(); ++node) {
-    const Server& server = servers_[node];
+    const ServerParts& server = servers_[node];
     if (node_) {
       AddFromTemplate(server, node);
     } else if (!server.gpus.empty()) {
@@ -270,7 +270,7 @@ void CableBuilder::AddServers() {
   if (!inside_.empty()) AddDrawnBuses();
 }
 
-void CableBuilder::AddFromTemplate(const Server& server, std::uint32_t node) {
+void CableBuilder::AddFromTemplate(const ServerParts& server, std::uint32_t node) {
   std::vector<DeviceId> devices;
   std::size_t nic = 0;
   for (Device device : node_->devices) {
@@ -287,7 +287,7 @@ void CableBuilder::AddFromTemplate(const Server& server, std::uint32_t node) {
 }
 
 // A rank for each NIC where the file draws no GPUs.
-void CableBuilder::AddPlainServer(const Server& server, std::uint32_t node) {
+void CableBuilder::AddPlainServer(const ServerParts& server, std::uint32_t node) {
   for (std::uint32_t i = 0; i < server.nics.size(); ++i) {
     const DeviceId end = builder_.AddDevice({.kind = DeviceKind::kHost, .node = node, .local = i});
     built_[server.nics[i]] = end;
@@ -298,7 +298,7 @@ void CableBuilder::AddPlainServer(const Server& server, std::uint32_t node) {
 }
 
 // GPUs and NVSwitches as the file draws them, and a NIC for each GPU that has network cables.
-void CableBuilder::AddDrawnServer(const Server& server, std::uint32_t node) {
+void CableBuilder::AddDrawnServer(const ServerParts& server, std::uint32_t node) {
   const auto add = [&](DeviceKind kind, std::uint32_t local) {
     return builder_.AddDevice({.kind = kind, .node = node, .local = local});
   };
@@ -337,7 +337,7 @@ void CableBuilder::AddDrawnBuses() {
 }
 
 void CableBuilder::DescribeDrawnNode() {
-  const Server& first = servers_.front();
+  const ServerParts& first = servers_.front();
   template_ = {};
   template_.name = "server of the file";
   template_.gpus = static_cast<std::uint32_t>(first.gpus.size());
@@ -388,7 +388,7 @@ void CableBuilder::AddNetwork() {
                       .high = number(one.high.device),
                       .low_port = one.low.port,
                       .high_port = one.high.port,
-                      .sideways = !IsEnd(list_.devices[one.low.device].kind) &&
+                      .sideways = !IsNicOrGpu(list_.devices[one.low.device].kind) &&
                                   tiers_[one.low.device] == tiers_[one.high.device]});
   }
   for (const std::size_t i : OrderOfCables(to_lay)) network_.push_back(cables[i]);
@@ -417,7 +417,7 @@ void CableBuilder::Bundle(const std::map<std::uint32_t, std::vector<LinkId>>& bu
 // and on to other ends.
 void CableBuilder::AddTrunks() {
   std::vector<bool> is_end;
-  for (const CableList::Device& device : list_.devices) is_end.push_back(IsEnd(device.kind));
+  for (const CableList::Device& device : list_.devices) is_end.push_back(IsNicOrGpu(device.kind));
   Joints joints;
   for (const Laid& one : network_) joints.emplace_back(one.low.device, one.high.device);
   const std::vector<bool> dead = FindDeadEnds(joints, is_end);
@@ -455,7 +455,7 @@ void CableBuilder::FindUnits() {
   }
   std::uint32_t next = 0;
   for (auto& [leaf, unit] : units) unit = next++;
-  for (const Server& server : servers_) {
+  for (const ServerParts& server : servers_) {
     const auto leaf = leaf_of_end.find(server.nics.front());
     imported_.built.unit_of_node.push_back(leaf == leaf_of_end.end() ? 0 : units[leaf->second]);
   }

@@ -31,9 +31,9 @@ std::uint32_t PortOf(std::string_view interface) {
   return port <= UINT16_MAX ? port : 0;
 }
 
-class Reader {
+class ContainerlabParser {
  public:
-  explicit Reader(YamlDocument document) : document_(std::move(document)) {}
+  explicit ContainerlabParser(YamlDocument document) : document_(std::move(document)) {}
 
   Result<FabricSource> Read() {
     if (const auto topology = document_.root().Map("topology")) {
@@ -155,7 +155,7 @@ const FabricFileReader& ContainerlabReader() {
       [](std::string_view text, const std::string& file) -> Result<FabricSource> {
         auto document = YamlDocument::Parse(text, file, YamlStyle::kForeign);
         if (!document) return std::unexpected(std::move(document.error()));
-        return Reader(*std::move(document)).Read();
+        return ContainerlabParser(*std::move(document)).Read();
       }};
   return reader;
 }

@@ -69,9 +69,9 @@ std::vector<Word> Cells(std::string_view line) {
   return cells;
 }
 
-class Reader {
+class CsvParser {
  public:
-  Reader(std::string_view text, const std::string& file)
+  CsvParser(std::string_view text, const std::string& file)
       : stream_(std::span(text.data(), text.size())), words_(stream_, file) {}
 
   Result<FabricSource> Read() {
@@ -232,7 +232,7 @@ const FabricFileReader& CsvReader() {
         }
         return from && to;
       },
-      [](std::string_view text, const std::string& file) { return Reader(text, file).Read(); }};
+      [](std::string_view text, const std::string& file) { return CsvParser(text, file).Read(); }};
   return reader;
 }
 

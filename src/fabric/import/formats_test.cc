@@ -278,12 +278,6 @@ struct Fault {
   const char* place;
 };
 
-std::string With(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
 TEST(Formats, ServersWithoutACableAreNamed) {
   const std::string text =
       With(kLab, "    h2: {kind: linux}\n", "    h2: {kind: linux}\n    h3: {kind: linux}\n");

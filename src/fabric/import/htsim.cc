@@ -26,9 +26,9 @@ struct Tier {
   std::int64_t switch_ns = 0;
 };
 
-class Reader {
+class HtsimParser {
  public:
-  Reader(std::string_view text, const std::string& file)
+  HtsimParser(std::string_view text, const std::string& file)
       : stream_(std::span(text.data(), text.size())), words_(stream_, file) {}
 
   Result<FabricSource> Read() {
@@ -208,15 +208,17 @@ class Reader {
 }  // namespace
 
 const FabricFileReader& HtsimReader() {
-  static const FabricFileReader reader = {
-      "htsim", "htsim's .topo of a fat tree",
-      [](std::string_view text) {
-        return AnyLine(text, [](std::string_view line) {
-          Scanner scan(line);
-          return SameText(scan.Token(), "tiers") && scan.Number() && scan.done();
-        });
-      },
-      [](std::string_view text, const std::string& file) { return Reader(text, file).Read(); }};
+  static const FabricFileReader reader = {"htsim", "htsim's .topo of a fat tree",
+                                          [](std::string_view text) {
+                                            return AnyLine(text, [](std::string_view line) {
+                                              Scanner scan(line);
+                                              return SameText(scan.Token(), "tiers") &&
+                                                     scan.Number() && scan.done();
+                                            });
+                                          },
+                                          [](std::string_view text, const std::string& file) {
+                                            return HtsimParser(text, file).Read();
+                                          }};
   return reader;
 }
 

@@ -30,9 +30,9 @@ constexpr std::int64_t kMostEnds = 262'144;
 
 enum class CableKind : std::uint8_t { kHost, kLocal, kGlobal };
 
-class Reader {
+class HtsimDragonflyParser {
  public:
-  Reader(std::string_view text, const std::string& file)
+  HtsimDragonflyParser(std::string_view text, const std::string& file)
       : stream_(std::span(text.data(), text.size())), words_(stream_, file) {}
 
   Result<FabricSource> Read() {
@@ -166,16 +166,18 @@ class Reader {
 }  // namespace
 
 const FabricFileReader& HtsimDragonflyReader() {
-  static const FabricFileReader reader = {
-      "htsim-dragonfly", "htsim's .topo of a dragonfly",
-      [](std::string_view text) {
-        return AnyLine(text, [](std::string_view line) {
-          Scanner scan(line);
-          const std::string_view key = scan.Token();
-          return SameText(key, "link_speed_global_gbps") && scan.Number() && scan.done();
-        });
-      },
-      [](std::string_view text, const std::string& file) { return Reader(text, file).Read(); }};
+  static const FabricFileReader reader = {"htsim-dragonfly", "htsim's .topo of a dragonfly",
+                                          [](std::string_view text) {
+                                            return AnyLine(text, [](std::string_view line) {
+                                              Scanner scan(line);
+                                              const std::string_view key = scan.Token();
+                                              return SameText(key, "link_speed_global_gbps") &&
+                                                     scan.Number() && scan.done();
+                                            });
+                                          },
+                                          [](std::string_view text, const std::string& file) {
+                                            return HtsimDragonflyParser(text, file).Read();
+                                          }};
   return reader;
 }
 

@@ -34,9 +34,9 @@ bool IsAttribute(std::string_view line) {
          line.substr(0, equals).find_first_of("\" []#") == std::string_view::npos;
 }
 
-class Reader {
+class IbnetdiscoverParser {
  public:
-  Reader(std::string_view text, const std::string& file)
+  IbnetdiscoverParser(std::string_view text, const std::string& file)
       : stream_(std::span(text.data(), text.size())),
         words_(stream_, file, '\0'),
         subnet_(words_, Subnet::Listing::kWhole) {}
@@ -134,7 +134,7 @@ class Reader {
 };
 
 // A record's first line.
-bool Recognises(std::string_view text) {
+bool RecognisesIbnetdiscover(std::string_view text) {
   return AnyLine(text, [](std::string_view line) {
     Scanner scan(line);
     return RecordKind(scan.Token()) && scan.Number() && scan.Quoted();
@@ -145,8 +145,10 @@ bool Recognises(std::string_view text) {
 
 const FabricFileReader& IbnetdiscoverReader() {
   static const FabricFileReader reader = {
-      "ibnetdiscover", "the topology file of ibnetdiscover, and of ibsim", Recognises,
-      [](std::string_view text, const std::string& file) { return Reader(text, file).Read(); }};
+      "ibnetdiscover", "the topology file of ibnetdiscover, and of ibsim", RecognisesIbnetdiscover,
+      [](std::string_view text, const std::string& file) {
+        return IbnetdiscoverParser(text, file).Read();
+      }};
   return reader;
 }
 

@@ -60,7 +60,7 @@ Ca	1 "H-9"		# "Mellanox Technologies Aggregation Node"
 )";
 
 // `kSmall` with the first `from` replaced.
-std::string With(const std::string& from, const std::string& to) {
+std::string PodWith(const std::string& from, const std::string& to) {
   std::string text = kSmall;
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
@@ -144,7 +144,8 @@ TEST(Ibnetdiscover, PortsAreKept) {
 TEST(Ibnetdiscover, UplinksOfALeafAreOneTrunk) {
   const std::string of_leaf = "[3]\t\"S-20\"[2]\t\t# \"spine one\" lid 3 4xNDR\n";
   const std::string of_spine = "[1]\t\"S-10\"[4]\t\t# \"leaf-a\" lid 1 4xHDR\n";
-  std::string text = With(of_leaf, of_leaf + "[4]\t\"S-21\"[2]\t\t# \"spine two\" lid 4 4xHDR\n");
+  std::string text =
+      PodWith(of_leaf, of_leaf + "[4]\t\"S-21\"[2]\t\t# \"spine two\" lid 4 4xHDR\n");
   text.insert(text.find(of_spine), "[2]\t\"S-11\"[4]\t\t# \"leaf-b\" lid 2 4xHDR\n");
   const Fabric fabric = Import(text).built.fabric;
   ASSERT_EQ(fabric.trunk_count(), 4U);  // up and down, of both leaves
@@ -174,7 +175,7 @@ TEST(Ibnetdiscover, AnyOrderOfRecordsIsTheSameFabric) {
 
 TEST(Ibnetdiscover, WindowsLineEndsAndMixedCaseAreRead) {
   std::string text;
-  for (char c : With("Switch", "SWITCH")) text += c == '\n' ? "\r\n" : std::string(1, c);
+  for (char c : PodWith("Switch", "SWITCH")) text += c == '\n' ? "\r\n" : std::string(1, c);
   EXPECT_EQ(Import(text).built.fabric.endpoints().size(), 4U);
 }
 
@@ -188,17 +189,17 @@ TEST(Ibnetdiscover, ATemplateTakesTheHcasInTheOrderOfTheirNames) {
 }
 
 TEST(Ibnetdiscover, FaultsOfAFileAreNamedWithTheirPlace) {
-  EXPECT_EQ(Place(FirstProblem(With("\"S-11\"", "\"S-10\""))), "TL1452 13:10");
-  EXPECT_EQ(Place(FirstProblem(With("[2]	\"H-3\"", "[1]	\"H-3\""))), "TL1452 8:5");
-  EXPECT_EQ(Place(FirstProblem(With("[3]	\"S-20\"", "[3]	\"S-10\""))), "TL1452 9:5");
-  EXPECT_EQ(Place(FirstProblem(With("4xNDR", "4xNDX"))), "TL1453 7:44");
-  EXPECT_EQ(Place(FirstProblem(With("lid 11 4xNDR", "lid 11 3xNDR"))), "TL1453 7:44");
-  EXPECT_EQ(Place(FirstProblem(With("lid 11 4xNDR", "lid 11 4xHDR"))), "TL1452 7:5");
-  EXPECT_EQ(Place(FirstProblem(With("[1]	\"H-1\"[1]", "[0]	\"H-1\"[1]"))),
+  EXPECT_EQ(Place(FirstProblem(PodWith("\"S-11\"", "\"S-10\""))), "TL1452 13:10");
+  EXPECT_EQ(Place(FirstProblem(PodWith("[2]	\"H-3\"", "[1]	\"H-3\""))), "TL1452 8:5");
+  EXPECT_EQ(Place(FirstProblem(PodWith("[3]	\"S-20\"", "[3]	\"S-10\""))), "TL1452 9:5");
+  EXPECT_EQ(Place(FirstProblem(PodWith("4xNDR", "4xNDX"))), "TL1453 7:44");
+  EXPECT_EQ(Place(FirstProblem(PodWith("lid 11 4xNDR", "lid 11 3xNDR"))), "TL1453 7:44");
+  EXPECT_EQ(Place(FirstProblem(PodWith("lid 11 4xNDR", "lid 11 4xHDR"))), "TL1452 7:5");
+  EXPECT_EQ(Place(FirstProblem(PodWith("[1]	\"H-1\"[1]", "[0]	\"H-1\"[1]"))),
             "TL1452 7:5");
-  EXPECT_EQ(Place(FirstProblem(With("[1]	\"H-1\"[1]", "[1]	H-1[1]"))), "TL1451 7:5");
-  EXPECT_EQ(Place(FirstProblem(With("Switch	5", "Switch	2"))), "TL1452 9:1");
-  EXPECT_EQ(Place(FirstProblem(With("Switch	4", "Bridge	4"))), "TL1451 13:1");
+  EXPECT_EQ(Place(FirstProblem(PodWith("[1]	\"H-1\"[1]", "[1]	H-1[1]"))), "TL1451 7:5");
+  EXPECT_EQ(Place(FirstProblem(PodWith("Switch	5", "Switch	2"))), "TL1452 9:1");
+  EXPECT_EQ(Place(FirstProblem(PodWith("Switch	4", "Bridge	4"))), "TL1451 13:1");
 }
 
 TEST(Ibnetdiscover, ATruncatedFileIsRefused) {
@@ -210,7 +211,7 @@ TEST(Ibnetdiscover, ATruncatedFileIsRefused) {
 }
 
 TEST(Ibnetdiscover, ACableThatOneEndDoesNotListIsRefused) {
-  EXPECT_EQ(Place(FirstProblem(With("[2]	\"S-11\"[3]", "# "))), "TL1452 16:5");
+  EXPECT_EQ(Place(FirstProblem(PodWith("[2]	\"S-11\"[3]", "# "))), "TL1452 16:5");
 }
 
 TEST(Ibnetdiscover, ZeroBytesAndEndlessLinesAreNoText) {

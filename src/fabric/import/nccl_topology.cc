@@ -46,9 +46,9 @@ constexpr int kMostDepth = 32;
 constexpr std::size_t kMostOfKind = 1024;
 constexpr int kMostDev = 1'000'000;  // of numbers that devices are given
 
-class Reader {
+class NcclTopologyParser {
  public:
-  explicit Reader(XmlFile xml) : xml_(std::move(xml)) {}
+  explicit NcclTopologyParser(XmlFile xml) : xml_(std::move(xml)) {}
 
   Result<NodeTemplate> Read() {
     for (pugi::xml_node cpu : xml_.root().children("cpu")) {
@@ -231,7 +231,7 @@ bool LooksLikeNcclTopology(std::string_view text) {
 Result<NodeTemplate> ReadNcclTopology(std::string_view text, const std::string& file) {
   auto xml = XmlFile::Parse(text, file);
   if (!xml) return std::unexpected(std::move(xml.error()));
-  return Reader(*std::move(xml)).Read();
+  return NcclTopologyParser(*std::move(xml)).Read();
 }
 
 }  // namespace trunkline

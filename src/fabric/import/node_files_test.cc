@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fabric/import/node_draft.h"
+#include "fabric/import/testing.h"
 #include "trunkline/fabric/catalog.h"
 
 namespace trunkline {
@@ -50,12 +51,6 @@ constexpr const char* kMatrix =
     "NIC0\tSYS\tPIX\t X \tSYS\n"
     "NIC1\tPIX\tSYS\tSYS\t X \n"
     "\nLegend:\n  X    = Self\n";
-
-std::string With(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
 
 Rate BusOf(const NodeTemplate& node, std::uint32_t device, LinkKind kind) {
   const auto bus = std::ranges::find_if(node.buses, [&](const NodeTemplate::Bus& one) {

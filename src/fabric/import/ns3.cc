@@ -24,9 +24,9 @@ namespace {
 
 constexpr std::int64_t kMostNodes = 400'000;
 
-class Reader {
+class Ns3Parser {
  public:
-  Reader(std::string_view text, const std::string& file)
+  Ns3Parser(std::string_view text, const std::string& file)
       : stream_(std::span(text.data(), text.size())), words_(stream_, file) {}
 
   Result<FabricSource> Read() {
@@ -196,7 +196,7 @@ class Reader {
 };
 
 // The first line is numbers, and some line is a link.
-bool Recognises(std::string_view text) {
+bool RecognisesNs3(std::string_view text) {
   Scanner first(text.substr(0, text.find('\n')));
   for (int i = 0; i < 3; ++i) {
     if (!first.Number()) return false;
@@ -211,8 +211,9 @@ bool Recognises(std::string_view text) {
 
 const FabricFileReader& Ns3Reader() {
   static const FabricFileReader reader = {
-      "ns3", "the topology files of HPCC's, ConWeave's, ASTRA-sim's and SimAI's ns-3", Recognises,
-      [](std::string_view text, const std::string& file) { return Reader(text, file).Read(); }};
+      "ns3", "the topology files of HPCC's, ConWeave's, ASTRA-sim's and SimAI's ns-3",
+      RecognisesNs3,
+      [](std::string_view text, const std::string& file) { return Ns3Parser(text, file).Read(); }};
   return reader;
 }
 

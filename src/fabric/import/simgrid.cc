@@ -23,9 +23,9 @@ UnitResult<Rate> ParseSimgridRate(std::string_view text) {
   return ParseRate(ours);
 }
 
-class Reader {
+class SimgridParser {
  public:
-  explicit Reader(XmlFile xml) : xml_(std::move(xml)) {}
+  explicit SimgridParser(XmlFile xml) : xml_(std::move(xml)) {}
 
   Result<FabricSource> Read() {
     const std::vector<pugi::xml_node> clusters = All("cluster");
@@ -321,7 +321,7 @@ const FabricFileReader& SimgridReader() {
       [](std::string_view text, const std::string& file) -> Result<FabricSource> {
         auto xml = XmlFile::Parse(text, file);
         if (!xml) return std::unexpected(std::move(xml.error()));
-        return Reader(*std::move(xml)).Read();
+        return SimgridParser(*std::move(xml)).Read();
       }};
   return reader;
 }

@@ -74,10 +74,10 @@ std::size_t LongestLine(std::string_view text) {
   return longest;
 }
 
-class Reader {
+class SlurmParser {
  public:
   // A line that goes on may be longer than others. Comments are gone before it is joined.
-  Reader(std::string_view text, const std::string& file)
+  SlurmParser(std::string_view text, const std::string& file)
       : text_(JoinContinued(text)),
         stream_(std::span(text_.data(), text_.size())),
         words_(stream_, file, '\0', LongestOf(text)) {}
@@ -152,7 +152,9 @@ const FabricFileReader& SlurmReader() {
                  (SameText(name, "switchname") || SameText(name, "blockname"));
         });
       },
-      [](std::string_view text, const std::string& file) { return Reader(text, file).Read(); }};
+      [](std::string_view text, const std::string& file) {
+        return SlurmParser(text, file).Read();
+      }};
   return reader;
 }
 

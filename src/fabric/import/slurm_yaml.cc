@@ -32,9 +32,9 @@
 namespace trunkline {
 namespace {
 
-class Reader {
+class SlurmYamlParser {
  public:
-  explicit Reader(YamlDocument document) : document_(std::move(document)) {}
+  explicit SlurmYamlParser(YamlDocument document) : document_(std::move(document)) {}
 
   Result<FabricSource> Read() {
     std::vector<std::string> others;
@@ -162,7 +162,7 @@ const FabricFileReader& SlurmYamlReader() {
       [](std::string_view text, const std::string& file) -> Result<FabricSource> {
         auto document = YamlDocument::Parse(text, file, YamlStyle::kForeign);
         if (!document) return std::unexpected(std::move(document.error()));
-        return Reader(*std::move(document)).Read();
+        return SlurmYamlParser(*std::move(document)).Read();
       }};
   return reader;
 }

@@ -20,14 +20,14 @@ inline ImportedFabric Import(const std::string& text, const ImportOptions& optio
 }
 
 // A device by its place in the fabric, whatever it is called.
-using Place = std::tuple<int, std::uint32_t, std::uint32_t>;
-inline Place PlaceOf(const Fabric& fabric, DeviceId id) {
+using DevicePlace = std::tuple<int, std::uint32_t, std::uint32_t>;
+inline DevicePlace PlaceOf(const Fabric& fabric, DeviceId id) {
   const Device& device = fabric.device(id);
   return {device.tier, device.node, device.local};
 }
 
 // All network cables, sorted.
-using Cable = std::tuple<Place, Place, std::int64_t, std::int64_t>;
+using Cable = std::tuple<DevicePlace, DevicePlace, std::int64_t, std::int64_t>;
 inline std::vector<Cable> CablesOf(const Fabric& fabric, bool with_latency = true) {
   std::vector<Cable> cables;
   for (std::size_t i = 0; i < fabric.link_count(); i += 2) {
@@ -38,6 +38,13 @@ inline std::vector<Cable> CablesOf(const Fabric& fabric, bool with_latency = tru
   }
   std::ranges::sort(cables);
   return cables;
+}
+
+// The text with `to` in place of the first `from`.
+inline std::string With(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
 }
 
 }  // namespace trunkline

@@ -25,9 +25,9 @@ constexpr std::size_t kMostDevices = 256;
 
 enum class Near : std::uint8_t { kBridge, kBridges, kHost, kSystem, kUnknown };
 
-class Reader {
+class TopologyMatrixParser {
  public:
-  Reader(std::string_view text, const std::string& file)
+  TopologyMatrixParser(std::string_view text, const std::string& file)
       : stream_(std::span(text.data(), text.size())), words_(stream_, file) {}
 
   Result<NodeTemplate> Read() {
@@ -225,7 +225,7 @@ bool LooksLikeTopologyMatrix(std::string_view text) {
 }
 
 Result<NodeTemplate> ReadTopologyMatrix(std::string_view text, const std::string& file) {
-  return Reader(text, file).Read();
+  return TopologyMatrixParser(text, file).Read();
 }
 
 }  // namespace trunkline

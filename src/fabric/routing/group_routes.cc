@@ -23,7 +23,7 @@ bool HasGroups(const Fabric& fabric) {
       any = true;
       continue;
     }
-    if (device.kind != DeviceKind::kNic && device.kind != DeviceKind::kHost) continue;
+    if (!IsNetworkEnd(device.kind)) continue;
     const auto cables = std::ranges::count_if(fabric.out(DeviceId(i)),
                                               [&](LinkId link) { return IsNetwork(fabric, link); });
     if (cables > 1) return false;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/builders/testing.h"
 #include "fabric/routing/heights.h"
 #include "trunkline/fabric/build.h"
 #include "trunkline/fabric/route.h"
@@ -16,14 +17,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-Fabric FabricOf(const std::string& text) {
-  const auto spec = ParseFabricSpec(text);
-  EXPECT_TRUE(spec.has_value()) << text;
-  auto built = BuildFabric(*spec);
-  EXPECT_TRUE(built.has_value()) << text;
-  return std::move(built->fabric);
-}
 
 std::vector<LinkId> PathOf(const Router& router, std::size_t from, std::size_t to,
                            std::uint64_t flow = 0) {

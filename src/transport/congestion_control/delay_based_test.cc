@@ -1,11 +1,10 @@
 #include <cmath>
 
+#include "base/test_units.h"
 #include "transport/congestion_control/test_flow.h"
 
 namespace trunkline {
 namespace {
-
-constexpr Time Us(std::int64_t us) { return Time::Microseconds(us); }
 
 // Algorithm 1 with alpha 0.875, beta 0.8, thresholds 50 and 500 us, gradients in units of 20 us and
 // steps of 10 Mb/s at 10 Gb/s.

@@ -1,9 +1,8 @@
+#include "base/test_units.h"
 #include "transport/congestion_control/test_flow.h"
 
 namespace trunkline {
 namespace {
-
-constexpr Time Us(double us) { return Time::Picoseconds(static_cast<std::int64_t>(us * 1e6)); }
 
 // Packets of 1,000 B take 80 ns at 100 Gb/s; entry 50 of 100 waits 500 ns after each.
 TEST(IbCc, WaitsAfterEachPacketAsItsTableSays) {

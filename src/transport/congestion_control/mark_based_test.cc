@@ -1,13 +1,11 @@
 #include <vector>
 
+#include "base/test_units.h"
 #include "transport/congestion_control/nscc.h"
 #include "transport/congestion_control/test_flow.h"
 
 namespace trunkline {
 namespace {
-
-constexpr Time Us(std::int64_t us) { return Time::Microseconds(us); }
-constexpr Rate k100Gb = Rate::GigabitsPerSecond(100);
 
 double Window(const TestFlow& flow) { return static_cast<double>(flow.flow.window); }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_units.h"
 #include "workload/traffic/test_jobs.h"
 
 namespace trunkline {
@@ -15,16 +16,14 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-constexpr Rate kRate = Rate::GigabitsPerSecond(100);
-
 TrafficWorkload Made(const TrafficSpec& spec, std::uint32_t ranks, std::uint64_t seed = 1) {
-  auto traffic = MakeTraffic(spec, ranks, kRate, seed);
+  auto traffic = MakeTraffic(spec, ranks, k100Gb, seed);
   EXPECT_TRUE(traffic.has_value()) << Format(traffic.error().front());
   return traffic ? *std::move(traffic) : TrafficWorkload();
 }
 
 Diagnostic OnlyError(const TrafficSpec& spec, std::uint32_t ranks = 16) {
-  const auto traffic = MakeTraffic(spec, ranks, kRate, 1);
+  const auto traffic = MakeTraffic(spec, ranks, k100Gb, 1);
   EXPECT_FALSE(traffic.has_value());
   if (traffic.has_value()) return {};
   EXPECT_THAT(traffic.error(), SizeIs(1));
@@ -66,7 +65,7 @@ TEST(MakeTraffic, OffersTheLoadThatWasAsked) {
     if (flow.start >= traffic.measure_from && flow.start < traffic.measure_until) ++in_window;
   }
   EXPECT_NEAR(static_cast<double>(in_window), 48'000, 5 * 219);
-  EXPECT_NEAR(MeasureOfferedLoad(traffic, kRate).mean_sent, 0.6, 0.6 * 5 * 219 / 48'000);
+  EXPECT_NEAR(MeasureOfferedLoad(traffic, k100Gb).mean_sent, 0.6, 0.6 * 5 * 219 / 48'000);
 }
 
 // The gaps of a Poisson process have mean and standard deviation 1/rate; numbers of arrivals in
@@ -100,7 +99,7 @@ TEST(MakeTraffic, OnOffArrivalsOfferTheSameLoadInBursts) {
   const TrafficWorkload traffic = Made(spec, 64);
   // 100 periods of 200 us each for 64 ranks: the share of on-time has a standard deviation of about
   // 1.3 % of itself.
-  EXPECT_NEAR(MeasureOfferedLoad(traffic, kRate).mean_sent, 0.2, 0.2 * 5 * 0.013);
+  EXPECT_NEAR(MeasureOfferedLoad(traffic, k100Gb).mean_sent, 0.2, 0.2 * 5 * 0.013);
   // Of one rank, in slices of 50 us: 10 messages on average. Were it Poisson, the variance would be
   // 10; bursts of 40 and pauses give well over 100.
   std::vector<double> slices(400, 0);
@@ -157,7 +156,7 @@ TEST(MakeTraffic, MeasuresTheLoadOfTheBusiestReceiver) {
   TrafficJob job = JobOf("incast");
   job.sizes = FlowSizes::Fixed(Bytes(10'000));
   const OfferedLoad load =
-      MeasureOfferedLoad(Made(PoissonSpec(job, 0.5, Time::Microseconds(5000)), 9), kRate);
+      MeasureOfferedLoad(Made(PoissonSpec(job, 0.5, Time::Microseconds(5000)), 9), k100Gb);
   EXPECT_NEAR(load.most_received, 8 * 0.5, 0.2);
   EXPECT_NEAR(load.mean_sent, 0.5, 0.03);
 }

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "base/test_units.h"
 #include "workload/traffic/pattern.h"
 #include "workload/traffic/test_jobs.h"
 
@@ -14,10 +15,8 @@ namespace {
 using ::testing::Each;
 using ::testing::SizeIs;
 
-constexpr Rate kRate = Rate::GigabitsPerSecond(100);
-
 std::vector<TrafficFlow> FlowsOf(TrafficJob job, std::uint32_t ranks, std::uint64_t seed = 1) {
-  const auto traffic = MakeTraffic(SpecOf(std::move(job)), ranks, kRate, seed);
+  const auto traffic = MakeTraffic(SpecOf(std::move(job)), ranks, k100Gb, seed);
   EXPECT_TRUE(traffic.has_value()) << Format(traffic.error().front());
   return traffic ? traffic->flows : std::vector<TrafficFlow>();
 }
@@ -111,7 +110,7 @@ TEST(TrafficPatterns, AllToAllReachesEveryPairOnce) {
 
 // As htsim's gen_serialn_alltoall: n start at once, each arrival starts the next of its rank.
 TEST(TrafficPatterns, AllToAllKeepsSoManyMessagesOnTheirWay) {
-  const auto traffic = MakeTraffic(SpecOf(JobOf("all-to-all", {{"parallel", 3}})), 9, kRate, 1);
+  const auto traffic = MakeTraffic(SpecOf(JobOf("all-to-all", {{"parallel", 3}})), 9, k100Gb, 1);
   ASSERT_TRUE(traffic.has_value());
   ASSERT_THAT(traffic->triggers, SizeIs(9));
   std::map<RankId, int> at_once;

@@ -22,7 +22,7 @@ class GroupShift : public Destinations {
   std::uint64_t offset_;
 };
 
-Result<std::unique_ptr<Destinations>> Make(const PatternParameters& parameters) {
+Result<std::unique_ptr<Destinations>> MakeGroupShift(const PatternParameters& parameters) {
   const std::uint32_t ranks = parameters.ranks();
   const std::uint32_t size = parameters.Count("group_size", 0);
   if (size >= ranks || ranks % size != 0) {
@@ -46,7 +46,7 @@ const PatternBuilder& GroupShiftPattern() {
                          "ranks of a group, which are consecutive"},
                         {"shift", TrafficKey::Type::kCount, 1, kMostRanks, "1",
                          "how many groups further on"}}},
-      .make = Make};
+      .make = MakeGroupShift};
   return pattern;
 }
 

@@ -27,7 +27,7 @@ class Hotspot : public Destinations {
   std::uint64_t seed_;
 };
 
-Result<std::unique_ptr<Destinations>> Make(const PatternParameters& parameters) {
+Result<std::unique_ptr<Destinations>> MakeHotspot(const PatternParameters& parameters) {
   const auto hot = parameters.CountBelow("hot_ranks", 1, parameters.ranks());
   if (!hot) return std::unexpected(hot.error());
   return std::make_unique<Hotspot>(parameters, *hot, parameters.Share("hot_share", 0));
@@ -43,7 +43,7 @@ const PatternBuilder& HotspotPattern() {
                          "share of messages to hot ranks, beside those that uniform sends there"},
                         {"hot_ranks", TrafficKey::Type::kCount, 1, kMostRanks, "1",
                          "how many of the first ranks are hot"}}},
-      .make = Make};
+      .make = MakeHotspot};
   return pattern;
 }
 

@@ -26,7 +26,7 @@ class Incast : public Destinations {
   std::vector<bool> sends_;
 };
 
-Result<std::unique_ptr<Destinations>> Make(const PatternParameters& parameters) {
+Result<std::unique_ptr<Destinations>> MakeIncast(const PatternParameters& parameters) {
   const std::uint32_t ranks = parameters.ranks();
   const auto target = parameters.CountBelow("target", 0, ranks);
   if (!target) return std::unexpected(target.error());
@@ -45,7 +45,7 @@ const PatternBuilder& IncastPattern() {
                          "how many send, spread evenly over the other ranks"},
                         {"target", TrafficKey::Type::kCount, 0, kMostRanks, "0",
                          "the rank that receives"}}},
-      .make = Make};
+      .make = MakeIncast};
   return pattern;
 }
 

@@ -22,7 +22,7 @@ class Outcast : public Destinations {
   std::uint32_t receivers_;
 };
 
-Result<std::unique_ptr<Destinations>> Make(const PatternParameters& parameters) {
+Result<std::unique_ptr<Destinations>> MakeOutcast(const PatternParameters& parameters) {
   const std::uint32_t ranks = parameters.ranks();
   const auto source = parameters.CountBelow("source", 0, ranks);
   if (!source) return std::unexpected(source.error());
@@ -41,7 +41,7 @@ const PatternBuilder& OutcastPattern() {
                          "how many receive, spread evenly over the other ranks"},
                         {"source", TrafficKey::Type::kCount, 0, kMostRanks, "0",
                          "the rank that sends"}}},
-      .make = Make};
+      .make = MakeOutcast};
   return pattern;
 }
 
