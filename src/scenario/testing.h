@@ -7,6 +7,7 @@
 #include "trunkline/base/check.h"
 #include "trunkline/base/diagnostics.h"
 #include "trunkline/scenario/result.h"
+#include "trunkline/scenario/run.h"
 #include "trunkline/scenario/scenario.h"
 
 // What tests of scenarios share.
