@@ -50,17 +50,21 @@ Result<std::vector<LinkId>> Router::FindPath(DeviceId src, DeviceId dst, std::ui
   return path;
 }
 
-std::vector<Hop> Router::FindDetours(DeviceId src, DeviceId dst, std::uint64_t flow) const {
-  std::vector<Hop> hops;
+std::vector<std::vector<Hop>> Router::FindDetours(DeviceId src, DeviceId dst,
+                                                  std::uint64_t flow) const {
+  std::vector<std::vector<Hop>> ways;
   const auto legs = tables_->FindLegs(src, dst);
-  if (!legs || !legs->crosses_network || !JudgesByQueues(options_.policy)) return hops;
-  tables_->AppendDetours(legs->source_nic, legs->destination_nic, flow, true, hops);
-  if (hops.empty()) return hops;
+  if (!legs || !legs->crosses_network || !JudgesByQueues(options_.policy)) return ways;
   std::vector<LinkId> buses;
   tables_->AppendOutwards(src, *legs, buses);
   tables_->AppendInside(dst, legs->to_destination, buses);
-  for (const LinkId bus : buses) hops.push_back(tables_->HopOf(bus));
-  return hops;
+  const auto add = [&](std::span<const LinkId> path) {
+    std::vector<Hop>& hops = ways.emplace_back();
+    for (const LinkId link : path) hops.push_back(tables_->HopOf(link));
+    for (const LinkId bus : buses) hops.push_back(tables_->HopOf(bus));
+  };
+  tables_->ForEachDetour(legs->source_nic, legs->destination_nic, flow, true, add);
+  return ways;
 }
 
 Result<Route> Router::FindRoute(DeviceId src, DeviceId dst, std::uint64_t flow) const {
@@ -92,7 +96,7 @@ Result<const Route*> RouteFinder::Find(DeviceId src, DeviceId dst, std::uint64_t
   if (legs->crosses_network && tables.detours()) {
     const std::size_t inside = legs->to_relay.size() + legs->from_source.size();
     for (std::size_t i = 0; i < inside; ++i) hops.push_back(tables.HopOf(path_[i]));
-    tables.AppendDetours(legs->source_nic, legs->destination_nic, flow, false, hops);
+    tables.AppendDetours(legs->source_nic, legs->destination_nic, flow, hops);
     walk.split = network_end;
   } else {
     for (std::size_t i = 0; i < walk.split; ++i) hops.push_back(tables.HopOf(path_[i]));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -271,29 +272,36 @@ void Router::Tables::AppendGroups(DeviceId src, DeviceId dst, std::uint64_t hash
   }
 }
 
-void Router::Tables::AppendDetours(DeviceId src, DeviceId dst, std::uint64_t flow, bool alone,
+void Router::Tables::AppendDetours(DeviceId src, DeviceId dst, std::uint64_t flow,
                                    std::vector<Hop>& hops) const {
+  std::map<ResourceId, double> weights;
+  std::uint32_t ways = 0;
+  ForEachDetour(src, dst, flow, false, [&](std::span<const LinkId> path) {
+    ++ways;
+    for (const LinkId link : path) {
+      const Hop hop = HopOf(link);
+      weights[hop.resource] += hop.weight;
+    }
+  });
+  for (const auto& [resource, weight] : weights) hops.push_back({resource, weight / ways});
+}
+
+void Router::Tables::ForEachDetour(DeviceId src, DeviceId dst, std::uint64_t flow, bool alone,
+                                   const std::function<void(std::span<const LinkId>)>& take) const {
   const std::uint64_t hash = HashOf(src, dst, flow);
   const std::uint32_t at = groups_->switch_of(SwitchOf(src));
   const GroupRoutes::Goal home = groups_->ToSwitch(groups_->switch_of(SwitchOf(dst)));
   const std::uint32_t draws = std::min(goal_count(), kMostDetours);
-  std::map<ResourceId, double> weights;
   std::vector<LinkId> path;
-  std::uint32_t ways = 0;
   for (std::uint32_t i = 0; i < draws; ++i) {
     const bool all = draws == goal_count();
     const std::uint64_t drawn = all ? i : Below(HashCombine(hash, i), goal_count());
     const auto via = GoalOf(static_cast<std::uint32_t>(drawn));
     if (alone && !groups_->IsDetour(at, via, home)) continue;
-    ++ways;
     path.clear();
     AppendGroups(src, dst, HashCombine(hash, i), &via, path);
-    for (const LinkId link : path) {
-      const Hop hop = HopOf(link);
-      weights[hop.resource] += hop.weight;
-    }
+    take(path);
   }
-  for (const auto& [resource, weight] : weights) hops.push_back({resource, weight / ways});
 }
 
 void Router::Tables::AppendSplit(DeviceId from, DeviceId dst, std::vector<Hop>& hops) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,10 +62,12 @@ class Router::Tables {
 
   // Whether a flow takes many ways that are no trunk: those of AppendDetours.
   [[nodiscard]] bool detours() const { return policy_.detours == DetourRule::kAlways; }
-  // The hops between two attached devices of a flow that is split evenly over ways by other groups:
-  // where their own are drawn, over minimal paths, or not at all where `alone`.
-  void AppendDetours(DeviceId src, DeviceId dst, std::uint64_t flow, bool alone,
-                     std::vector<Hop>& hops) const;
+  // The hops between two attached devices of a flow that is split evenly over ways by other groups,
+  // where their own are drawn over minimal paths.
+  void AppendDetours(DeviceId src, DeviceId dst, std::uint64_t flow, std::vector<Hop>& hops) const;
+  // The links of each of these ways; `alone`: without minimal paths.
+  void ForEachDetour(DeviceId src, DeviceId dst, std::uint64_t flow, bool alone,
+                     const std::function<void(std::span<const LinkId>)>& take) const;
 
   [[nodiscard]] const NetworkPaths& network() const { return network_; }
   // Null unless the policy goes from group to group.

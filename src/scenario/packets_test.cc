@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,6 +41,21 @@ std::string PermutationProblems(const std::vector<std::string>& keys) {
 
 RunResult RunPermutation(const std::vector<std::string>& keys, const RunOptions& options = {}) {
   return MustRun(ParsePermutation(keys), options);
+}
+
+// Up to four flows of a permutation share a minimal path; with detours none waits as long.
+TEST(Packets, TurnOffFromFullCablesAsFlowsDo) {
+  for (const char* routing : {"minimal", "ugal-l", "par"}) {
+    const auto time = [&](const char* engine) {
+      const RunResult result = RunPermutation(
+          {fmt::format("cluster.fabric={{kind: dragonfly, p: 2, a: 4, h: 2, g: 9, routing: {}}}",
+                       routing),
+           "cluster.transport={kind: infiniband}", "workload.traffic.size=4 MB",
+           fmt::format("engine={}", engine)});
+      return result.time.seconds();
+    };
+    EXPECT_NEAR(time("flow") / time("packet"), 1, 0.05) << routing;
+  }
 }
 
 // No window is long enough for two threads, while routers still tell each other of their queues.

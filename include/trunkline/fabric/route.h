@@ -156,10 +156,11 @@ class Router {
   [[nodiscard]] Result<std::vector<LinkId>> FindPath(DeviceId src, DeviceId dst,
                                                      std::uint64_t flow) const;
 
-  // Under a policy that JudgesByQueues: the hops of a flow that leaves its minimal path,
-  // FindRoute's, wholly, split evenly over the ways by other groups. Empty: there are none.
-  // REQUIRES: as FindRoute.
-  [[nodiscard]] std::vector<Hop> FindDetours(DeviceId src, DeviceId dst, std::uint64_t flow) const;
+  // Under a policy that JudgesByQueues: the hops of each way by another group that a flow may take
+  // in place of its minimal path, FindRoute's, each as if it took that way wholly. Empty: there are
+  // none. REQUIRES: as FindRoute.
+  [[nodiscard]] std::vector<std::vector<Hop>> FindDetours(DeviceId src, DeviceId dst,
+                                                          std::uint64_t flow) const;
 
   // Capacity of a resource: a link's rate; for a trunk the rate that its policy can fill
   // (kSpray: links x slowest link; kAdaptive: the sum).

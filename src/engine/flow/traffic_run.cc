@@ -94,7 +94,7 @@ class FlowTrafficRun {
   // Of a flow that may leave its minimal path in part.
   struct Parts {
     std::vector<FlowHop> minimal;
-    std::vector<FlowHop> detours;
+    std::vector<std::vector<FlowHop>> detours;
     FlowRate limit;
     Bytes moved{0};  // whole bytes that carried_ has
   };
@@ -154,11 +154,11 @@ void FlowTrafficRun::Post(std::uint32_t index, Time now) {
     hops_[index] = std::move(hops);
     return;
   }
-  parts_[index] = {
-      .minimal = std::move(hops),
-      .detours = FlowHops(router_.FindDetours(placement_.endpoint(flow.source),
-                                              placement_.endpoint(flow.destination), index)),
-      .limit = limit};
+  parts_[index] = {.minimal = std::move(hops), .detours = {}, .limit = limit};
+  for (const std::vector<Hop>& way : router_.FindDetours(
+           placement_.endpoint(flow.source), placement_.endpoint(flow.destination), index)) {
+    parts_[index].detours.push_back(FlowHops(way));
+  }
   fresh_.push_back(index);
   changed_ = true;
 }
@@ -188,10 +188,11 @@ void FlowTrafficRun::Divide(Time now) {
     divided.push_back({parts.minimal, parts.detours, parts.limit});
   }
   const std::vector<DividedRate> rates = DivideFlows(divided, capacities_);
+  HopSum sum;
   for (std::size_t i = 0; i < flows.size(); ++i) {
     const std::uint32_t flow = flows[i].owner;
-    const FlowRate both{rates[i].minimal.units + rates[i].detours.units};
-    hops_[flow] = HopsOf(divided[i], rates[i]);
+    const FlowRate both = rates[i].sum();
+    hops_[flow] = HopsOf(divided[i], rates[i], sum);
     if (flows[i].work == 0) {  // posted now
       network_.Start(flow, hops_[flow], both, traffic_.flows[flow].bytes, now);
     } else {
