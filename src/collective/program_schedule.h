@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -92,9 +93,11 @@ class ProgramSchedule : public SpecSchedule {
       // Often they are in order but for going around once.
       std::rotate(found.begin() + first, std::is_sorted_until(found.begin() + first, found.end()),
                   found.end());
-      if (!std::is_sorted(found.begin() + first, found.end())) {
-        std::sort(found.begin() + first, found.end());
+      if (std::adjacent_find(found.begin() + first, found.end(), std::greater_equal{}) ==
+          found.end()) {
+        continue;
       }
+      std::sort(found.begin() + first, found.end());
       found.erase(std::unique(found.begin() + first, found.end()), found.end());
     }
     return found;

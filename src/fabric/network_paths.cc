@@ -394,11 +394,6 @@ std::uint16_t NetworkPaths::Distance(DeviceId src, DeviceId dst) const {
   return best == kUnreachable ? best : static_cast<std::uint16_t>(best + 1);
 }
 
-std::optional<LinkId> NetworkPaths::OnlyCableInto(DeviceId device) const {
-  const std::uint32_t index = end_of_device_[Index(device)];
-  return index == kNone ? std::nullopt : ends_[index].only_cable;
-}
-
 bool NetworkPaths::IsAt(DeviceId at, DeviceId dst) const {
   return std::ranges::binary_search(destinations_[ends_[end_of_device_[Index(dst)]].destination],
                                     switch_of_device_[Index(at)]);

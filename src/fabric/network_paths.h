@@ -69,7 +69,10 @@ class NetworkPaths {
   }
 
   // The cable into `device` if it is attached by one alone, to a switch.
-  [[nodiscard]] std::optional<LinkId> OnlyCableInto(DeviceId device) const;
+  [[nodiscard]] std::optional<LinkId> OnlyCableInto(DeviceId device) const {
+    const std::uint32_t index = end_of_device_[Index(device)];
+    return index == kNone ? std::nullopt : ends_[index].only_cable;
+  }
 
   // Links crossed from one attached device to another; kUnreachable when no path exists.
   [[nodiscard]] std::uint16_t Distance(DeviceId src, DeviceId dst) const;

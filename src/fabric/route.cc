@@ -153,9 +153,9 @@ bool RouteFinder::Join(DeviceId src, DeviceId dst) {
     const LinkId first = router_->fabric().reverse(*back);
     const Stem& stem = stems_[to];
     const auto inner = std::span(stem_hops_).subspan(stem.first_hop, stem.hop_count);
-    route_.hops.assign(1, tables.HopOf(first));
-    route_.hops.insert(route_.hops.end(), inner.begin(), inner.end());
-    route_.hops.emplace_back();
+    route_.hops.resize(inner.size() + 2);
+    route_.hops.front() = tables.HopOf(first);
+    std::ranges::copy(inner, route_.hops.begin() + 1);
     latency_ = tables.LatencyOf(first, dst) + stem.latency;
     limit_ = std::min(stem.limit, tables.LimitOf(route_.hops.front()));
   }

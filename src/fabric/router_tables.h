@@ -90,7 +90,10 @@ class Router::Tables {
   }
   // What the hop leaves of a lone flow's rate, in bit/s.
   [[nodiscard]] double LimitOf(const Hop& hop) const {
-    return static_cast<double>(capacity(hop.resource).bits_per_second()) / hop.weight;
+    const std::size_t index = Index(hop.resource);
+    const Rate rate =
+        index < fabric_.link_count() ? fabric_.link(LinkId(index)).rate : capacity(hop.resource);
+    return static_cast<double>(rate.bits_per_second()) / hop.weight;
   }
 
   [[nodiscard]] Hop HopOf(LinkId id) const {

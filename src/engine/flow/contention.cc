@@ -10,27 +10,24 @@
 namespace trunkline {
 namespace {
 
-// Resources in a row that the same connections cross with the same weights.
+// Resources in a row that the same connections cross with the same weights, of those that bind.
 class SeriesFinder {
  public:
-  explicit SeriesFinder(const FlowProblem& problem)
-      : previous_(problem.capacities.size(), kNotMet), next_(previous_) {
-    const FlowPath* path_before = nullptr;
-    FlowHop shared_end;
-    for (const FlowPath& path : problem.paths) {
-      if (path.hop_count == 0) continue;
-      // What several paths share need be looked at once.
-      if (path_before == nullptr || !path.SharesHopsWith(*path_before)) {
-        shared_end = {.resource = kNoNeighbour};
-        for (const FlowHop& hop : problem.shared_hops_of(path)) {
-          Meet(shared_end, hop);
-          shared_end = hop;
-        }
+  SeriesFinder(const FlowProblem& problem, const std::vector<char>& binds)
+      : binds_(binds), previous_(problem.capacities.size(), kNotMet), next_(previous_) {
+    problem.ForEachRow([&](std::uint32_t begin, std::uint32_t end) {
+      FlowHop shared_end = {.resource = kNoNeighbour};
+      for (const FlowHop& hop : problem.shared_hops_of(problem.paths[begin])) {
+        Meet(shared_end, hop);
+        shared_end = hop;
       }
-      path_before = &path;
-      Meet(shared_end, path.last_hop);
-      Note(next_[path.last_hop.resource], kNoNeighbour);
-    }
+      for (std::uint32_t i = begin; i < end; ++i) {
+        const FlowPath& path = problem.paths[i];
+        if (path.hop_count == 0) continue;
+        Meet(shared_end, path.last_hop);
+        if (binds_[path.last_hop.resource] != 0) Note(next_[path.last_hop.resource], kNoNeighbour);
+      }
+    });
   }
 
   // Unmarks resources for which a neighbour that is marked stands.
@@ -54,11 +51,14 @@ class SeriesFinder {
   }
   void Meet(const FlowHop& before, const FlowHop& hop) {
     const bool alike = before.weight == hop.weight && before.resource != kNoNeighbour;
-    Note(previous_[hop.resource], alike ? before.resource : kNoNeighbour);
-    if (before.resource == kNoNeighbour) return;
+    if (binds_[hop.resource] != 0) {
+      Note(previous_[hop.resource], alike ? before.resource : kNoNeighbour);
+    }
+    if (before.resource == kNoNeighbour || binds_[before.resource] == 0) return;
     Note(next_[before.resource], alike ? hop.resource : kNoNeighbour);
   }
 
+  const std::vector<char>& binds_;
   std::vector<std::uint32_t> previous_;  // by resource
   std::vector<std::uint32_t> next_;
 };
@@ -100,29 +100,29 @@ std::uint32_t HopLists::Add(std::span<const FlowHop> hops) {
 void ListBindingHops(const std::vector<char>& binds, FlowProblem& problem) {
   HopLists lists(problem.binding_hops);
   std::vector<FlowHop> hops;
-  const FlowPath* before = nullptr;
-  std::size_t shared = 0;
-  for (std::size_t i = 0; i < problem.paths.size(); ++i) {
-    const FlowPath& path = problem.paths[i];
-    const auto keep = [&](const FlowHop& hop) {
+  problem.ForEachRow([&](std::uint32_t begin, std::uint32_t end) {
+    hops.clear();
+    for (const FlowHop& hop : problem.shared_hops_of(problem.paths[begin])) {
       if (binds[hop.resource] != 0) hops.push_back(hop);
-    };
-    const bool shares = before != nullptr && path.SharesHopsWith(*before);
-    if (!shares) {
-      hops.clear();
-      for (const FlowHop& hop : problem.shared_hops_of(path)) keep(hop);
-      shared = hops.size();
     }
-    before = &path;
-    const bool was_shared = shares && hops.size() == shared;
-    hops.resize(shared);
-    if (path.hop_count > 0) keep(path.last_hop);
-    Connection& connection = problem.connections[i];
-    connection.binding_hops = static_cast<std::uint32_t>(hops.size());
-    connection.first_hop = was_shared && hops.size() == shared
-                               ? problem.connections[i - 1].first_hop
-                               : lists.Add(hops);
-  }
+    const auto shared = static_cast<std::uint32_t>(hops.size());
+    constexpr std::uint32_t kUnlisted = UINT32_MAX;
+    std::uint32_t shared_list = kUnlisted;
+    for (std::uint32_t i = begin; i < end; ++i) {
+      const FlowPath& path = problem.paths[i];
+      Connection& connection = problem.connections[i];
+      if (path.hop_count > 0 && binds[path.last_hop.resource] != 0) {
+        hops.push_back(path.last_hop);
+        connection.binding_hops = shared + 1;
+        connection.first_hop = lists.Add(hops);
+        hops.pop_back();
+      } else {
+        if (shared_list == kUnlisted) shared_list = lists.Add(hops);
+        connection.binding_hops = shared;
+        connection.first_hop = shared_list;
+      }
+    }
+  });
 }
 
 }  // namespace
@@ -148,7 +148,7 @@ void FindBindingHops(const TaskGraph& graph, Handshake handshake, FlowProblem& p
   if (handshake == Handshake::kRendezvous) {
     UnmarkUnfilledByRounds(problem, capacities, firsts.is_gate, lasts.is_gate, binds);
   }
-  SeriesFinder(problem).Unmark(capacities, binds);
+  SeriesFinder(problem, std::vector(binds)).Unmark(capacities, binds);
   ListBindingHops(binds, problem);
 }
 

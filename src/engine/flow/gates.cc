@@ -88,6 +88,45 @@ void GateFlow::EndGate() {
   used_.clear();
 }
 
+// Unmarks most of what is filled, by a few of the connections that cross it. Of each gate it counts
+// one connection, which lets through no more than the gate does, since it is not faster than any of
+// its hops allows. Gates are counted in their order, so that none is counted twice.
+class QuickLook {
+ public:
+  QuickLook(const Gates& gates, const FlowProblem& problem, std::span<const Uint128> capacities)
+      : gates_(gates), problem_(problem), capacities_(capacities), seen_(capacities.size()) {}
+
+  void Unmark(std::vector<char>& open) {
+    problem_.ForEachRow([&](std::uint32_t begin, std::uint32_t end) {
+      for (const FlowHop& hop : problem_.shared_hops_of(problem_.paths[begin])) {
+        for (std::uint32_t i = begin; open[hop.resource] != 0 && i < end; ++i) {
+          if (Exceeds(hop, i)) open[hop.resource] = 0;
+        }
+      }
+    });
+  }
+
+ private:
+  struct Seen {
+    std::uint32_t next_gate = 0;
+    Uint128 through = 0;
+  };
+
+  // Whether what has been seen is more than the resource of the hop has, with this connection.
+  bool Exceeds(const FlowHop& hop, std::uint32_t connection) {
+    Seen& seen = seen_[hop.resource];
+    if (gates_.of[connection] < seen.next_gate) return false;
+    seen.next_gate = gates_.of[connection] + 1;
+    seen.through += static_cast<Uint128>(hop.weight) * problem_.connections[connection].limit.units;
+    return seen.through > capacities_[hop.resource];
+  }
+
+  const Gates& gates_;
+  const FlowProblem& problem_;
+  std::span<const Uint128> capacities_;
+  std::vector<Seen> seen_;  // by resource
+};
+
 }  // namespace
 
 void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts) {
@@ -99,43 +138,38 @@ void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts) {
     return static_cast<Uint128>(capacity(a)) * b.weight <=>
            static_cast<Uint128>(capacity(b)) * a.weight;
   };
-  firsts.of.reserve(problem.paths.size());
-  lasts.of.reserve(problem.paths.size());
-  const FlowPath* before = nullptr;
-  const FlowHop* first_shared = nullptr;
-  const FlowHop* last_shared = nullptr;
-  for (const FlowPath& path : problem.paths) {
-    if (path.hop_count == 0) {
-      firsts.of.push_back(ProgramShape::kNoSlot);
-      lasts.of.push_back(ProgramShape::kNoSlot);
-      continue;
+  firsts.of.resize(problem.paths.size(), ProgramShape::kNoSlot);
+  lasts.of.resize(problem.paths.size(), ProgramShape::kNoSlot);
+  problem.ForEachRow([&](std::uint32_t begin, std::uint32_t end) {
+    const FlowHop* first_shared = nullptr;
+    const FlowHop* last_shared = nullptr;
+    for (const FlowHop& hop : problem.shared_hops_of(problem.paths[begin])) {
+      const auto order =
+          first_shared == nullptr ? std::strong_ordering::less : compare(hop, *first_shared);
+      if (order > 0) continue;
+      if (order < 0) first_shared = &hop;
+      last_shared = &hop;
     }
-    const FlowHop* first = first_shared;
-    const FlowHop* last = last_shared;
-    const auto look = [&](const FlowHop& hop) {
-      const auto order = first == nullptr ? std::strong_ordering::less : compare(hop, *first);
-      if (order > 0) return;
-      if (order < 0) first = &hop;
-      last = &hop;
-    };
-    if (before == nullptr || !path.SharesHopsWith(*before)) {
-      first = nullptr;
-      for (const FlowHop& hop : problem.shared_hops_of(path)) look(hop);
-      first_shared = first;
-      last_shared = last;
+    for (std::uint32_t i = begin; i < end; ++i) {
+      const FlowPath& path = problem.paths[i];
+      if (path.hop_count == 0) continue;
+      const auto order = first_shared == nullptr ? std::strong_ordering::less
+                                                 : compare(path.last_hop, *first_shared);
+      const FlowHop& first = order < 0 ? path.last_hop : *first_shared;
+      const FlowHop& last = order <= 0 ? path.last_hop : *last_shared;
+      firsts.of[i] = first.resource;
+      lasts.of[i] = last.resource;
+      firsts.is_gate[first.resource] = 1;
+      lasts.is_gate[last.resource] = 1;
     }
-    before = &path;
-    look(path.last_hop);
-    firsts.of.push_back(first->resource);
-    lasts.of.push_back(last->resource);
-    firsts.is_gate[first->resource] = 1;
-    lasts.is_gate[last->resource] = 1;
-  }
+  });
 }
 
 std::vector<char> UnfilledBehind(const Gates& gates, const FlowProblem& problem,
-                                 std::span<const Uint128> capacities,
-                                 const std::vector<char>& open) {
+                                 std::span<const Uint128> capacities, std::vector<char> open) {
+  // In a rotation a connection stands for several, which a gate may hold back.
+  if (!problem.rotates()) QuickLook(gates, problem, capacities).Unmark(open);
+  if (std::ranges::count(open, 0) == std::ssize(open)) return open;
   // The connections by their gate; each list is filled from its end to its front.
   std::vector<std::uint32_t> first(capacities.size() + 1, 0);
   for (const std::uint32_t gate : gates.of) {
@@ -149,7 +183,7 @@ std::vector<char> UnfilledBehind(const Gates& gates, const FlowProblem& problem,
   }
   // Far apart where the last gate is meant.
   constexpr std::uint32_t kAhead = 8;
-  GateFlow flow(problem, capacities, open);
+  GateFlow flow(problem, capacities, std::move(open));
   for (std::uint32_t gate = 0; gate < capacities.size(); ++gate) {
     for (std::uint32_t i = first[gate]; i < first[gate + 1]; ++i) {
       if (i + kAhead < total) __builtin_prefetch(&problem.paths[behind[i + kAhead]]);

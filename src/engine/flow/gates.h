@@ -24,6 +24,6 @@ void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts);
 // the connections that cross them. `capacities` are in units of FlowNetwork::Units.
 [[nodiscard]] std::vector<char> UnfilledBehind(const Gates& gates, const FlowProblem& problem,
                                                std::span<const Uint128> capacities,
-                                               const std::vector<char>& open);
+                                               std::vector<char> open);
 
 }  // namespace trunkline

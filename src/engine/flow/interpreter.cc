@@ -241,9 +241,12 @@ Time Interpreter::Duration(std::uint32_t connection, std::int64_t bytes, bool fo
   State& state = states_[connection];
   const FlowRate rate = model_.connections[connection].limit;
   if (follows && state.surplus != 0) return FluidTime(Bytes(bytes), rate, state.surplus);
-  if (lone_.empty()) lone_.resize(states_.size());
-  LoneTransfer& known = lone_[connection];
-  if (known.bytes != bytes) {
+  if (lone_.empty()) lone_.resize(std::size_t{1} << kLoneBits);
+  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15U;
+  const std::uint64_t hash = (rate.units * kOdd ^ static_cast<std::uint64_t>(bytes)) * kOdd;
+  LoneTransfer& known = lone_[hash >> (64 - kLoneBits)];
+  if (known.bytes != bytes || known.rate != rate) {
+    known.rate = rate;
     known.bytes = bytes;
     known.surplus = 0;
     known.duration = FluidTime(Bytes(bytes), rate, known.surplus);

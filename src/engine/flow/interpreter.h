@@ -135,6 +135,7 @@ class Interpreter {
     Kind kind = Kind::kPut;
   };
   static constexpr std::size_t kBlock = 16;
+  static constexpr std::size_t kLoneBits = 10;
 
   // A long program of a class of participants, read once: targets are indices into `peers`, those
   // of signals to oneself are channels. One that rotates is of all participants: targets are how
@@ -210,8 +211,9 @@ class Interpreter {
     bool busy = false;                  // the first outgoing put is on its way
   };
 
-  // How long a size takes alone after a pause.
+  // How long a size takes alone at a rate, after a pause.
   struct LoneTransfer {
+    FlowRate rate;
     std::int64_t bytes = -1;
     Time duration;
     std::uint64_t surplus = 0;
@@ -282,7 +284,7 @@ class Interpreter {
   bool rendezvous_;
   std::vector<State> states_;       // by connection
   std::vector<Traffic> traffic_;    // by connection
-  std::vector<LoneTransfer> lone_;  // by connection, the last one; empty: none so far
+  std::vector<LoneTransfer> lone_;  // by a hash, the last one; empty: none so far
   std::vector<Program> programs_;
   std::vector<std::uint32_t> ready_;
   std::vector<Finished> finished_;

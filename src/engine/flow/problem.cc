@@ -18,6 +18,7 @@ namespace trunkline {
 namespace {
 
 constexpr Rate kUnlimited = Rate::BitsPerSecond(INT64_MAX);
+constexpr Rate kNoLimitYet = Rate::BitsPerSecond(-1);
 
 class Builder {
  public:
@@ -55,6 +56,17 @@ class Builder {
     FlowRate rate;
   };
   const LoneHop& LoneHopOn(const Hop& hop, std::int64_t payload);
+  // What connections have in common whose routes differ in the last hop.
+  struct Row {
+    Manner manner;
+    std::int64_t payload = 0;
+    HopClass hop_class = HopClass::kNetwork;
+    Time step_latency;
+    std::uint32_t first_hop = 0;
+    FlowRate lone_but_for_last;
+    Rate route_limit = kNoLimitYet;  // of the connection found last …
+    FlowRate limit;               // … by this and by what they have in common
+  };
   void CollectRanks();
   void UsePort(std::uint32_t communicator, std::uint32_t program, std::uint32_t port);
   std::uint32_t CommunicatorOf(RankId rank, const ProgramShape::Port& port);
@@ -68,6 +80,7 @@ class Builder {
   Result<void> ConnectCommunicators();
   Result<void> ConnectPeers();
   Result<void> Connect(RankId source, RankId destination, const Manner& manner, std::uint64_t flow);
+  void BeginRow(const Route& route, const Manner& manner, std::uint32_t shared_hops);
   void TurnHops(FlowPath& path);
 
   const EngineInput& input_;
@@ -75,9 +88,7 @@ class Builder {
   const TaskGraph& graph_;
   const Fabric& fabric_;
   RouteFinder routes_;
-  Manner last_manner_;  // of the connection found last, and of its route …
-  HopClass hop_class_ = HopClass::kNetwork;
-  FlowRate lone_but_for_last_;
+  Row row_;                         // of the connection found last
   std::vector<LoneHop> lone_hops_;  // by number of a resource
   FlowProblem problem_;
   std::optional<Rotation> rotation_;
@@ -319,39 +330,50 @@ Result<void> Builder::Connect(RankId source, RankId destination, const Manner& m
       routes_.Find(input_.placement.endpoint(source), input_.placement.endpoint(destination), flow);
   if (!found) return std::unexpected(found.error());
   const Route& route = **found;
-  Connection connection;
+  const auto hops = std::span(route.hops);
+  FlowPath path;
+  path.hop_count = static_cast<std::uint32_t>(hops.size());
+  // All hops but the last are often those of the connection before.
+  const bool extends = routes_.extends() && manner == row_.manner && !rotation_;
+  if (!extends) BeginRow(route, manner, path.shared_hops());
+  path.first_hop = row_.first_hop;
+  const RouteCost cost = CostOf(route, row_.hop_class, input_.transport);
+  if (cost.limit != row_.route_limit) {
+    row_.route_limit = cost.limit;
+    const auto limit = static_cast<Int128>(cost.limit.bits_per_second()) * row_.payload / 128;
+    row_.limit = std::min(row_.lone_but_for_last,
+                          LoneRate(Rate::BitsPerSecond(static_cast<std::int64_t>(limit))));
+  }
+  Connection& connection = problem_.connections.emplace_back();
   connection.source = source;
   connection.destination = destination;
-  const std::int64_t payload = PayloadPer128(manner.protocol);
-  FlowPath path;
-  path.hop_count = static_cast<std::uint32_t>(route.hops.size());
-  const auto hops = std::span(route.hops);
-  // All hops but the last are often those of the connection before.
-  if (routes_.extends() && manner == last_manner_ && !rotation_) {
-    path.first_hop = problem_.paths.back().first_hop;
-  } else {
-    last_manner_ = manner;
-    hop_class_ = HopClassOf(fabric_, route);
-    path.first_hop = static_cast<std::uint32_t>(problem_.hops.size());
-    for (const Hop& hop : hops.first(path.shared_hops())) {
-      problem_.hops.push_back(HopOn(hop, payload));
-    }
-    lone_but_for_last_ = LoneRate(problem_.shared_hops_of(path), problem_.capacities, kUnlimited);
-  }
-  const RouteCost cost = CostOf(route, hop_class_, input_.transport);
-  const auto limit = static_cast<Int128>(cost.limit.bits_per_second()) * payload / 128;
-  connection.limit =
-      std::min(lone_but_for_last_, LoneRate(Rate::BitsPerSecond(static_cast<std::int64_t>(limit))));
+  connection.limit = row_.limit;
+  connection.latency = cost.latency + row_.step_latency;
   if (!hops.empty()) {
-    const LoneHop& last = LoneHopOn(hops.back(), payload);
+    const LoneHop& last = LoneHopOn(hops.back(), row_.payload);
     path.last_hop = last.hop;
     connection.limit = std::min(connection.limit, last.rate);
   }
-  connection.latency = cost.latency + StepLatencyOf(input_.transport, manner, hop_class_);
   if (rotation_) TurnHops(path);
-  problem_.connections.push_back(connection);
   problem_.paths.push_back(path);
+  ++problem_.rows.back();
   return {};
+}
+
+// Of connections of this manner whose routes differ in the last hop.
+void Builder::BeginRow(const Route& route, const Manner& manner, std::uint32_t shared_hops) {
+  problem_.rows.push_back(problem_.rows.back());
+  row_.manner = manner;
+  row_.payload = PayloadPer128(manner.protocol);
+  row_.hop_class = HopClassOf(fabric_, route);
+  row_.step_latency = StepLatencyOf(input_.transport, manner, row_.hop_class);
+  row_.first_hop = static_cast<std::uint32_t>(problem_.hops.size());
+  for (const Hop& hop : std::span(route.hops).first(shared_hops)) {
+    problem_.hops.push_back(HopOn(hop, row_.payload));
+  }
+  row_.lone_but_for_last =
+      LoneRate(std::span(problem_.hops).subspan(row_.first_hop), problem_.capacities, kUnlimited);
+  row_.route_limit = kNoLimitYet;
 }
 
 // Hops as those of all images of a connection. Links that the rotation takes to one another are one

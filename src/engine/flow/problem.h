@@ -146,7 +146,10 @@ struct FlowProblem {
   std::vector<Communicator> communicators;
   std::vector<Connection> connections;
   std::vector<FlowPath> paths;  // by connection
-  std::vector<FlowHop> hops;    // that paths share
+  // The paths in rows, those of a row with the same shared hops: where each row begins, and at last
+  // where the last one ends.
+  std::vector<std::uint32_t> rows = {0};
+  std::vector<FlowHop> hops;  // that paths share
   std::vector<FlowHop> binding_hops;
   // By ResourceId: those that connections use, numbered. In a rotation, resources that it takes to
   // one another share a number, and hops have the weight of all connections that one stands for.
@@ -161,6 +164,11 @@ struct FlowProblem {
   // All but the last hop.
   [[nodiscard]] std::span<const FlowHop> shared_hops_of(const FlowPath& path) const {
     return std::span(hops).subspan(path.first_hop, path.shared_hops());
+  }
+  // Calls visit(first, end) for the connections of each row.
+  template <typename Visitor>
+  void ForEachRow(Visitor visit) const {
+    for (std::size_t row = 0; row + 1 < rows.size(); ++row) visit(rows[row], rows[row + 1]);
   }
   // Those on resources that their connections could overload. No other resource ever slows a
   // transfer.

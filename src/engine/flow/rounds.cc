@@ -71,6 +71,8 @@ class Peaks {
   Peaks(const FlowProblem& problem, std::vector<char> watched)
       : problem_(problem),
         watched_(std::move(watched)),
+        shares_watched_(std::ranges::any_of(
+            problem.hops, [&](const FlowHop& hop) { return watched_[hop.resource] != 0; })),
         is_unwatched_(problem.hops.size(), 0),
         of_use_(watched_.size()),
         peak_(watched_.size(), 0),
@@ -80,15 +82,17 @@ class Peaks {
   [[gnu::always_inline]] void Add(std::uint32_t connection) {
     const FlowPath& path = problem_.paths[connection];
     const FlowRate limit = problem_.connections[connection].limit;
-    if (!path.SharesHopsWith(path_)) {
-      AddShared();
-      FindWatched(path);
-      path_ = path;
-    } else if (limit != shared_limit_) {
-      AddShared();
+    if (shares_watched_) {
+      if (!path.SharesHopsWith(path_)) {
+        AddShared();
+        FindWatched(path);
+        path_ = path;
+      } else if (limit != shared_limit_) {
+        AddShared();
+      }
+      shared_limit_ = limit;
+      ++sharing_;
     }
-    shared_limit_ = limit;
-    ++sharing_;
     if (path.hop_count > 0 && watched_[path.last_hop.resource]) {
       AddHop(path.last_hop, limit, 1);
     }
@@ -150,6 +154,7 @@ class Peaks {
 
   const FlowProblem& problem_;
   std::vector<char> watched_;          // by resource
+  bool shares_watched_;                // whether paths share hops on those
   FlowPath path_;                      // added last, but for its last hop
   std::vector<FlowHop> watched_hops_;  // of those that others share with it …
   std::uint32_t sharing_ = 0;          // … as many as these, of this limit
