@@ -90,7 +90,8 @@ void GateFlow::EndGate() {
 
 // Unmarks most of what is filled, by a few of the connections that cross it. Of each gate it counts
 // one connection, which lets through no more than the gate does, since it is not faster than any of
-// its hops allows. Gates are counted in their order, so that none is counted twice.
+// its hops allows. Gates are counted in their order, so that none is counted twice; that begins
+// anew after a first one that is out of order.
 class QuickLook {
  public:
   QuickLook(const Gates& gates, const FlowProblem& problem, std::span<const Uint128> capacities)
@@ -109,14 +110,20 @@ class QuickLook {
  private:
   struct Seen {
     std::uint32_t next_gate = 0;
+    std::uint32_t gates = 0;
     Uint128 through = 0;
   };
 
   // Whether what has been seen is more than the resource of the hop has, with this connection.
   bool Exceeds(const FlowHop& hop, std::uint32_t connection) {
     Seen& seen = seen_[hop.resource];
-    if (gates_.of[connection] < seen.next_gate) return false;
-    seen.next_gate = gates_.of[connection] + 1;
+    const std::uint32_t gate = gates_.of[connection];
+    if (gate < seen.next_gate) {
+      if (seen.gates > 1 || gate + 1 == seen.next_gate) return false;
+      seen = {};
+    }
+    seen.next_gate = gate + 1;
+    ++seen.gates;
     seen.through += static_cast<Uint128>(hop.weight) * problem_.connections[connection].limit.units;
     return seen.through > capacities_[hop.resource];
   }

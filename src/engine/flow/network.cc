@@ -184,7 +184,7 @@ inline void FlowNetwork::MarkDirty(std::uint32_t resource) {
   Settle(index);
   Bundle& bundle = bundles_[index];
   bundle.flows.push_back({bundle.moved + work, owner});
-  std::ranges::push_heap(bundle.flows, std::greater{});
+  if (bundle.flows.size() > 1) std::ranges::push_heap(bundle.flows, std::greater{});
   bool alone = true;
   for (const Hop& hop : hops(bundle)) {
     Resource& resource = resources_[hop.resource];
@@ -223,7 +223,7 @@ void FlowNetwork::Resume(const Rest& rest, std::span<const FlowHop> hops, FlowRa
 
 [[gnu::always_inline]] inline FlowNetwork::Flow FlowNetwork::Drop(std::uint32_t index) {
   Bundle& bundle = bundles_[index];
-  std::ranges::pop_heap(bundle.flows, std::greater{});
+  if (bundle.flows.size() > 1) std::ranges::pop_heap(bundle.flows, std::greater{});
   const Flow flow = bundle.flows.back();
   bundle.flows.pop_back();
   for (const Hop& hop : hops(bundle)) {
@@ -322,8 +322,7 @@ void FlowNetwork::Solve(Time now) {
   dirty_.clear();
   for (std::size_t next = 0; next < pending_.size(); ++next) {
     const std::uint32_t index = pending_[next];
-    const std::uint64_t level = Examine(index, std::exchange(resources_[index].queued, kNone));
-    if (level != kNone) Hold(index, level);
+    Examine(index, std::exchange(resources_[index].queued, kNone));
   }
   pending_.clear();
   for (const std::uint32_t index : changed_) {
@@ -346,34 +345,41 @@ inline void FlowNetwork::Await(std::uint32_t index, std::uint64_t level) {
   resource.queued = std::min(resource.queued, level);
 }
 
-// The level at which the resource is to hold its flows, which is not below `at_least`; kNone where
-// it holds what it should already. Lets its flows go where the level rises.
-inline std::uint64_t FlowNetwork::Examine(std::uint32_t index, std::uint64_t at_least) {
+// Brings the resource to its level, which is not below `at_least`, if nothing held the flows that
+// it holds.
+inline void FlowNetwork::Examine(std::uint32_t index, std::uint64_t at_least) {
   Resource& resource = resources_[index];
-  const std::uint64_t level = LevelOf(resource, at_least);
-  if (level == kNone) {
+  if (!resource.contended) {
     if (resource.level != kNone) Release(index);
-    return kNone;
+    return;
   }
-  const bool holds_all = resource.held == resource.weight && resource.highest <= level;
-  return holds_all && level == resource.level ? kNone : level;
+  if (const auto likely = resource.LikelyLevel()) {
+    if (*likely == kNone) {
+      if (resource.level != kNone) Release(index);
+    } else if (*likely != resource.level || resource.held != resource.weight) {
+      Hold(index, *likely, true);
+    }
+    return;
+  }
+  const std::uint64_t level = FindLevel(resource, at_least);
+  if (level != kNone) {
+    Hold(index, level, false);
+  } else if (resource.level != kNone) {
+    resource.mark = kNone;
+    Release(index);
+  } else {
+    Recount(resource, kNone);
+  }
 }
 
-// The level of `resource`, which is not below `at_least`, if nothing held the flows that it holds.
-inline std::uint64_t FlowNetwork::LevelOf(Resource& resource, std::uint64_t at_least) {
-  if (!resource.contended) return kNone;
-  if (const auto likely = resource.LikelyLevel()) return *likely;
+inline std::uint64_t FlowNetwork::FindLevel(const Resource& resource,
+                                            std::uint64_t at_least) const {
   for (;;) {
     const Split split = SplitAt(resource, at_least);
-    if (split.weight == 0) {
-      at_least = kNone;
-      break;
-    }
+    if (split.weight == 0) return kNone;
     at_least = SharedResource::LevelAt(resource.capacity - split.lower, split.weight);
-    if (at_least < split.first_to_pass) break;
+    if (at_least < split.first_to_pass) return at_least;
   }
-  Recount(resource, at_least);
-  return at_least;
 }
 
 inline FlowNetwork::Split FlowNetwork::SplitAt(const Resource& resource,
@@ -437,22 +443,18 @@ inline void FlowNetwork::Release(std::uint32_t index) {
 }
 
 // Holds the flows of the resource that would pass `level`, and takes those that it holds there.
-void FlowNetwork::Hold(std::uint32_t index, std::uint64_t level) {
+// `as_before`: the lower flows stay the lower ones, and it holds all others, as it is most often.
+void FlowNetwork::Hold(std::uint32_t index, std::uint64_t level, bool as_before) {
   Resource& resource = resources_[index];
   const std::uint64_t before = std::exchange(resource.level, level);
   const std::uint64_t await = level > before ? before : kNone;
-  // Most often the lower flows stay the lower ones, and it holds all others.
-  const bool as_before = resource.highest <= level && level < resource.least_limit;
   for (const Active& active : resource.active) {
     const Share& share = shares_[active.bundle];
-    if (resource.holds(share.cap)) {
-      // As before, by it or by another.
-    } else if (share.cap == Cap::Held(before)) {
-      const bool limited = share.limit <= level;
-      Change(active, limited ? Cap::Limit(share.limit) : Cap::Held(level), await);
-    } else if (share.cap.passes() > level) {
-      Change(active, Cap::Held(level), kNone);
-    }
+    // With one branch: which flows change, nobody could predict.
+    const bool own = share.cap == Cap::Held(before);
+    const Cap free = own ? Cap::Limit(share.limit) : share.cap;
+    const Cap cap = free.passes() > level ? Cap::Held(level) : free;
+    if (cap != share.cap) Change(active, cap, own ? await : kNone);
   }
   if (as_before) {
     resource.mark = level;

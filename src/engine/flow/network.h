@@ -147,8 +147,8 @@ class FlowNetwork {
   void Reschedule(std::uint32_t bundle);
   void MarkDirty(std::uint32_t resource);
   void Await(std::uint32_t resource, std::uint64_t level);
-  std::uint64_t Examine(std::uint32_t index, std::uint64_t at_least);
-  [[nodiscard]] std::uint64_t LevelOf(Resource& resource, std::uint64_t at_least);
+  void Examine(std::uint32_t index, std::uint64_t at_least);
+  [[nodiscard]] std::uint64_t FindLevel(const Resource& resource, std::uint64_t at_least) const;
   void Recount(Resource& resource, std::uint64_t mark);
   // The flows of a resource, by whether they count as lower at a level.
   struct Split {
@@ -158,7 +158,7 @@ class FlowNetwork {
   };
   [[nodiscard]] Split SplitAt(const Resource& resource, std::uint64_t level) const;
   void Release(std::uint32_t resource);
-  void Hold(std::uint32_t resource, std::uint64_t level);
+  void Hold(std::uint32_t resource, std::uint64_t level, bool as_before);
   void Change(const Active& active, Cap cap, std::uint64_t await);
   void Schedule(std::uint32_t bundle);
   [[nodiscard]] Time NextEnd(std::uint32_t bundle) const;

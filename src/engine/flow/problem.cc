@@ -40,7 +40,7 @@ class Builder {
     std::vector<std::uint64_t> merged;       // (program, port) already looked at
   };
 
-  std::uint32_t IndexOf(ResourceId resource) {
+  [[gnu::always_inline]] std::uint32_t IndexOf(ResourceId resource) {
     const std::vector<std::uint32_t>& known = problem_.resource_index;
     const bool is_known =
         Index(resource) < known.size() && known[Index(resource)] != FlowProblem::kUnused;
@@ -65,7 +65,7 @@ class Builder {
     std::uint32_t first_hop = 0;
     FlowRate lone_but_for_last;
     Rate route_limit = kNoLimitYet;  // of the connection found last …
-    FlowRate limit;               // … by this and by what they have in common
+    FlowRate limit;                  // … by this and by what they have in common
   };
   void CollectRanks();
   void UsePort(std::uint32_t communicator, std::uint32_t program, std::uint32_t port);
@@ -407,10 +407,13 @@ Result<void> Builder::ConnectCommunicators() {
   problem_.paths.reserve(connections);
   for (FlowProblem::Communicator& communicator : problem_.communicators) {
     communicator.first_connection = static_cast<std::uint32_t>(problem_.connections.size());
+    const CommunicatorId id = graph_.in_job(communicator.id);
+    std::uint32_t channel = 0;
+    std::uint64_t flow = FlowOf(id, channel);
     for (const Schedule::Pair& pair : problem_.patterns[communicator.pattern].pairs) {
-      auto connected =
-          Connect(communicator.members[pair.source], communicator.members[pair.destination],
-                  communicator.manner, FlowOf(graph_.in_job(communicator.id), pair.channel));
+      if (pair.channel != channel) flow = FlowOf(id, channel = pair.channel);
+      auto connected = Connect(communicator.members[pair.source],
+                               communicator.members[pair.destination], communicator.manner, flow);
       if (!connected) return connected;
     }
   }
