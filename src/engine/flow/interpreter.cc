@@ -243,7 +243,7 @@ Time Interpreter::Duration(std::uint32_t connection, std::int64_t bytes, bool fo
   if (follows && state.surplus != 0) return FluidTime(Bytes(bytes), rate, state.surplus);
   if (lone_.empty()) lone_.resize(std::size_t{1} << kLoneBits);
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15U;
-  const std::uint64_t hash = (rate.units * kOdd ^ static_cast<std::uint64_t>(bytes)) * kOdd;
+  const std::uint64_t hash = (rate.units ^ static_cast<std::uint64_t>(bytes)) * kOdd;
   LoneTransfer& known = lone_[hash >> (64 - kLoneBits)];
   if (known.bytes != bytes || known.rate != rate) {
     known.rate = rate;
