@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/test_sanitizers.h"
+#include "engine/packet/ends_ahead.h"
 #include "engine/packet/fault_plan.h"
 #include "engine/packet/packet_network.h"
 #include "engine/packet/shard.h"
@@ -72,9 +73,18 @@ void ExpectBuffersKept(const SmallRun& run, const Plant& initial, const Plant& p
   }
 }
 
-// What can be seen of a run, as text; zone by zone or not.
+// How a run is gone through: by one calendar, zone by zone, or with endpoints ahead.
+enum class Order : std::uint8_t { kPlain, kZones, kAhead };
+
+// How often what makes runs fast was used.
+struct Uses {
+  std::uint64_t calm_windows = 0;
+  std::uint64_t ahead = 0;  // runs
+};
+
+// What can be seen of a run, as text.
 template <typename S>
-std::string Simulate(const SmallRun& run, bool zoned) {
+std::string Simulate(const SmallRun& run, Order order, Uses& uses) {
   RouterOptions routing;
   routing.policy = run.routing;
   const Router router(run.fabric->fabric, routing);
@@ -83,7 +93,8 @@ std::string Simulate(const SmallRun& run, bool zoned) {
   const auto faults = ResolveFaults(router.fabric(), run.faults);
   EXPECT_TRUE(faults.has_value());
   PlanFaults(plant, router, *faults, run.rerouting);
-  if (zoned) plant.zones = FindZones(plant, run.fabric->fabric);
+  if (order == Order::kZones) plant.zones = FindZones(plant, run.fabric->fabric);
+  if (order == Order::kAhead) plant.host_of_link = FindHosts(plant, run.fabric->fabric);
   const Plant initial = BuildPlant(router, paths, run.switches, run.transport);
   ReserveQueuePairs(plant, static_cast<std::uint32_t>(run.flows.size()));
   Recorder recorder(run.flows.size());
@@ -106,6 +117,8 @@ std::string Simulate(const SmallRun& run, bool zoned) {
   const Time end = Time::Microseconds(400);
   shard.Run(end, UINT64_MAX);
   shard.CatchUpTo(end);
+  uses.calm_windows += shard.calm_windows();
+  uses.ahead += plant.host_of_link.empty() ? 0 : 1;
   ExpectBuffersKept(run, initial, plant, shard);
   std::string seen;
   for (std::size_t i = 0; i < run.flows.size(); ++i) {
@@ -143,17 +156,23 @@ class FusedEvents : public testing::TestWithParam<std::uint64_t> {};
 TEST_P(FusedEvents, GiveThePicosecondsOfThePlainEngine) {
   const std::uint64_t first = GetParam() * 2'500;
   std::uint64_t different = 0;
+  Uses uses;
   for (std::uint64_t seed = first; seed < first + kRunsOfTest && different < 3; ++seed) {
     const SmallRun run = MakeSmallRun(seed);
-    const std::string fused = Simulate<Shard<CalendarQueue, true>>(run, false);
-    const std::string plain = Simulate<Shard<HeapQueue, false>>(run, false);
+    const std::string fused = Simulate<Shard<CalendarQueue, true>>(run, Order::kPlain, uses);
+    const std::string plain = Simulate<Shard<HeapQueue, false>>(run, Order::kPlain, uses);
     if (fused != plain) ++different;
     EXPECT_EQ(fused, plain) << run.description;
+    const std::string ahead = Simulate<Shard<CalendarQueue, true>>(run, Order::kAhead, uses);
+    if (ahead != plain) ++different;
+    EXPECT_EQ(ahead, plain) << run.description << " with endpoints ahead";
     if (seed % 2 != 0) continue;
-    const std::string zoned = Simulate<Shard<CalendarQueue, true>>(run, true);
+    const std::string zoned = Simulate<Shard<CalendarQueue, true>>(run, Order::kZones, uses);
     if (zoned != plain) ++different;
     EXPECT_EQ(zoned, plain) << run.description << " by zones";
   }
+  EXPECT_GT(uses.calm_windows, 0U);
+  EXPECT_GT(uses.ahead, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(RandomRuns, FusedEvents, testing::Values(0, 1, 2, 3));

@@ -6,6 +6,14 @@
 
 namespace trunkline {
 
+// What the application hears when an event has been handled.
+struct PacketNotice {
+  enum class Kind : std::uint8_t { kSent, kDelivered, kAcknowledged, kFailed };
+  Kind kind;
+  std::uint32_t queue_pair;
+  Time time;
+};
+
 // Who posts messages and hears what became of them. Called between events, at the time of the one
 // that brought the news: it may post and add queue pairs.
 class PacketApplication {

@@ -418,7 +418,9 @@ QueueShape ShapeOf(const Plant& plant) {
   std::int64_t horizon = 1;
   for (std::size_t i = 0; i < plant.ports.size(); ++i) {
     const std::int64_t frame_time = plant.details[i].wire.Duration(frame);
-    rate += 1.0 / static_cast<double>(frame_time);
+    // What comes to endpoints that run ahead is no event.
+    const bool silent = !plant.host_of_link.empty() && plant.cables[i].to_switch == kNoIndex;
+    rate += silent ? 0 : 1.0 / static_cast<double>(frame_time);
     horizon = std::max(horizon, frame_time + plant.cables[i].delay);
   }
   const double width = rate > 0 ? events_per_bucket / rate : 1;

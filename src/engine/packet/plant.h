@@ -378,6 +378,7 @@ struct Plant {
   std::vector<Switch> switches;
   std::vector<std::uint32_t> switch_ports;
   Zones zones;
+  std::vector<std::uint32_t> host_of_link;  // see ends_ahead.h; empty: endpoints do not run ahead
   std::vector<Nic> nics;
   std::unique_ptr<PortTable> port_table;  // kSpray, kAdaptive
   std::unique_ptr<GroupRoutes> groups;    // kGroups

@@ -36,6 +36,18 @@ class PortTable {
     return {table_.data() + std::size_t{at} * groups_, sets_.data(), links_.data()};
   }
 
+  // That of `ports` which an entropy means at a switch, by its multiplier; where there are none, as
+  // on a switch of the destination, `last`. No branch depends on where the switch is.
+  [[nodiscard, gnu::always_inline]] static std::uint32_t Spray(std::span<const std::uint32_t> ports,
+                                                               std::uint32_t multiplier,
+                                                               std::uint32_t entropy,
+                                                               std::uint32_t last) {
+    const std::uint64_t spread = entropy * multiplier;
+    const std::uint32_t link = ports.data()[(spread * ports.size()) >> 32];
+    const std::uint32_t none = ports.empty() ? UINT32_MAX : 0;
+    return (link & ~none) | (last & none);
+  }
+
   // Links of `at`, a switch's index, towards `group`; empty at the switches of the group itself,
   // whose only choice is the destination's own link, and where nothing leads there. Its data() can
   // be read in any case.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "engine/packet/shard_ahead.h"
 #include "engine/packet/shard_buffers.h"
 #include "engine/packet/shard_buses.h"
 #include "engine/packet/shard_calm.h"
@@ -32,9 +33,10 @@ Shard<Queue, kFused>::Shard(Plant& plant, PacketApplication& application, Time b
       destinations_(&plant.destinations),
       zones_(plant.zones.of_link.data()),
       zoned_(kFused && plant.zones.count > 1),
-      due_in_zone_(zoned_ ? plant.zones.count : 0),
+      due_in_zone_(zoned_ ? plant.zones.count : 1),
       ends_apart_(zoned_ && plant.zones.ends_apart),
-      inboxes_(ends_apart_ ? plant.cables.size() : 0),
+      ahead_(plant, kFused && !zoned_),
+      inboxes_(ends_apart_ || ahead_.on ? plant.cables.size() : 0),
       ends_in_zone_(ends_apart_ ? plant.zones.count : 0),
       queue_(bucket, horizon, kFused ? plant.zones.count : 1),
       packets_(plant.large()),
@@ -112,6 +114,7 @@ inline void Shard<Queue, kFused>::Handle(const PacketEvent& event) {
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::HandleOther(const PacketEvent& event) {
   if (ends_apart_) CatchUpEnd(event);
+  if (ahead_.on && HandleAhead(event)) return;
   switch (event.kind()) {
     case PacketEventKind::kPortDone:
       OnPortDone(event.entity());
@@ -361,7 +364,7 @@ void Shard<Queue, kFused>::BeginBucket()
     PrefetchZone();
   } else if (large_) {
     PrefetchBucket(queue_.rest());
-  } else if (!zoned_) {
+  } else if (!zoned_ && !ahead_.on) {
     queue_.ForSomeOf(queue_.coming(), [&](const PacketEvent& event) { PrefetchPacket(event); });
   }
 }
@@ -369,10 +372,16 @@ void Shard<Queue, kFused>::BeginBucket()
 template <typename Queue, bool kFused>
 std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
   std::uint64_t handled = 0;
+  if (ahead_.on) BeginAhead(limit.ps());
   while (handled < count) {
     if (queue_.empty()) {
       if (zoned_) EndWindow();
-      if (!queue_.Turn(limit.ps())) break;
+      if (!queue_.Turn(limit.ps())) {
+        if (ahead_.sweep >= limit.ps()) break;
+        Sweep(ahead_.sweep);
+        ++handled;
+        continue;
+      }
       if constexpr (kFused) {
         BeginBucket();
         if (zoned_) {
@@ -383,13 +392,18 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
       }
     }
     const PacketEvent event = queue_.Top();
-    if (event.time >= limit.ps()) break;
+    if (event.time >= std::min(limit.ps(), ahead_.sweep)) [[unlikely]] {
+      if (ahead_.sweep >= limit.ps()) break;
+      Sweep(ahead_.sweep);
+      continue;
+    }
     if constexpr (kFused) {
       if (large_ && !zoned_) Prefetch(&queue_.Top(), queue_.end());
     }
     queue_.Pop();
     now_ = event.time;
     Handle(event);
+    if (!ahead_.ready.empty()) RunReadyEnds();
     ++handled;
     if (event.kind() > PacketEventKind::kPortDone) {
       ++events_;
@@ -397,8 +411,9 @@ std::uint64_t Shard<Queue, kFused>::Run(Time limit, std::uint64_t count) {
     }
     if (notices_.empty()) continue;
     DeliverNotices();
-    if (std::exchange(stop_, false)) break;
+    if (std::exchange(stop_, false)) return handled;
   }
+  if (ahead_.on && handled < count) EndAhead();
   return handled;
 }
 
@@ -408,6 +423,7 @@ void Shard<Queue, kFused>::CatchUpTo(Time limit) {
   for (std::uint32_t link = 0; link < due_.size(); ++link) {
     CatchUp(link);
   }
+  RunReadyEnds();
   now_ = now;
 }
 

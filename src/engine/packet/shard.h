@@ -10,6 +10,7 @@
 #include "engine/packet/calendar_queue.h"
 #include "engine/packet/calm_window.h"
 #include "engine/packet/deadlock.h"
+#include "engine/packet/ends_ahead.h"
 #include "engine/packet/fault_plan.h"
 #include "engine/packet/outbox.h"
 #include "engine/packet/packet.h"
@@ -38,11 +39,13 @@ class Shard {
 
   // Has OnPost(entity) called at `time`. REQUIRES: time >= now().
   void PostAt(std::uint32_t entity, Time time) {
-    queue_.PushEverywhere(PacketEvent::Make(time.ps(), PacketEventKind::kPost, entity));
+    if (ahead_.on) ahead_.TouchAll(time.ps() + 1);
+    queue_.PushEverywhere(PacketEvent::Make(time.ps(), PacketEventKind::kPost, entity, kNoIndex));
   }
   // The same of what will touch nothing but the endpoint that sends by `link`. REQUIRES: with
   // zones, this window ends before `time`, or it is the zone of the endpoint that goes through it.
   void PostAt(std::uint32_t entity, Time time, std::uint32_t link) {
+    if (ahead_.on) ahead_.Touch(link, time.ps() + 1);
     queue_.Push(PacketEvent::Make(time.ps(), PacketEventKind::kPost, entity, link), ZoneFrom(link));
   }
   // Appends a message of `bytes` to a queue pair at now().
@@ -62,7 +65,7 @@ class Shard {
 
   // The next event's time; Time::Max() when nothing is left to happen.
   [[nodiscard]] Time next_time() {
-    const std::int64_t next = queue_.next_time();
+    const std::int64_t next = std::min(queue_.next_time(), NextAhead());
     return next == INT64_MAX ? Time::Max() : Time::Picoseconds(next);
   }
   // Handles events before `limit`, about `count` at most: what a switch does in a window is not
@@ -117,6 +120,7 @@ class Shard {
   // When the last of these was.
   [[nodiscard]] Time last_event() const { return Time::Picoseconds(last_event_); }
   [[nodiscard]] std::uint64_t packets_in_flight() const { return packets_.in_use(); }
+  [[nodiscard]] std::uint64_t calm_windows() const { return calm_windows_; }  // of switches
 
  private:
   static constexpr std::int64_t kAlphaOne = 1 << 16;
@@ -242,6 +246,17 @@ class Shard {
   void CatchUpEnd(const PacketEvent& event);
   [[nodiscard]] std::uint32_t LinkToReceiver(std::uint32_t queue_pair) const;
 
+  // shard_ahead.h: endpoints that run ahead of the rest.
+  void DriveEnd(std::uint32_t link);
+  void RunAhead(std::uint32_t link, std::int64_t departures, std::int64_t arrivals);
+  void RunReadyEnds();
+  void BeginAhead(std::int64_t limit);
+  void Sweep(std::int64_t time);
+  void EndAhead();
+  [[nodiscard]] std::int64_t LatestLook(std::uint32_t link) const;
+  [[nodiscard]] std::int64_t NextAhead() const;
+  bool HandleAhead(const PacketEvent& event);
+
   void Observe(const Port& port, std::uint32_t link, std::uint32_t id);
   void Mark(const Port& port, std::uint32_t link, Packet& packet);
   void StartTelemetry(std::uint32_t id);
@@ -291,13 +306,11 @@ class Shard {
   void OnPause(std::uint32_t link, const Packet& packet);
   void Resume(std::uint32_t link, std::uint32_t traffic_class);
   void GoOn(std::uint32_t link);
+  void AwaitExpiry(std::uint32_t link, std::uint32_t traffic_class, std::int64_t time);
   void OnRefresh(std::uint32_t link, std::uint32_t what);
   void RepeatPause(std::uint32_t link, std::uint32_t traffic_class);
   void ExpirePause(std::uint32_t link, std::uint32_t traffic_class);
-  [[nodiscard]] std::int64_t PauseTime(std::uint32_t link) const {
-    constexpr std::uint32_t kQuantum = 512 / 8;
-    return plant_.details[link].wire.Duration(plant_.switches_model.pause.quanta * kQuantum);
-  }
+  [[nodiscard]] std::int64_t PauseTime(std::uint32_t link) const;
 
   // shard_crossing.h: what leaves for other shards.
   void Export(std::uint32_t link, std::uint32_t id, std::int64_t arrival);
@@ -386,16 +399,8 @@ class Shard {
   void EndSending(std::uint32_t index, std::uint32_t packets);
   void EndReceiving(std::uint32_t index, std::uint32_t packets);
 
-  // What the application hears when the event has been handled.
-  struct Notice {
-    enum class Kind : std::uint8_t { kSent, kDelivered, kAcknowledged, kFailed };
-    Kind kind;
-    std::uint32_t queue_pair;
-    Time time;
-  };
-  void Notify(typename Notice::Kind kind, std::uint32_t queue_pair, std::int64_t time) {
-    notices_.push_back({kind, queue_pair, Time::Picoseconds(time)});
-  }
+  using Notice = PacketNotice;
+  void Notify(Notice::Kind kind, std::uint32_t queue_pair, std::int64_t time);
   void DeliverNotices();
 
   Plant& plant_;
@@ -414,6 +419,7 @@ class Shard {
   bool zoned_;
   std::vector<std::vector<std::uint32_t>> due_in_zone_;  // ports that catch up when windows end
   bool ends_apart_;                                      // Zones::ends_apart
+  EndsAhead ahead_;
   std::vector<PacketQueue> inboxes_;  // by link: what is on its way to an endpoint that is apart
   std::vector<std::vector<std::uint32_t>> ends_in_zone_;  // the links of endpoints that are
   Queue queue_;
@@ -452,9 +458,7 @@ class Shard {
   bool acks_with_data_;
   // Of a packet: at least one byte, also where headers are free, so that its turn takes time and
   // its place room.
-  [[nodiscard]] std::uint32_t WireBytes(std::int64_t payload) const {
-    return static_cast<std::uint32_t>(std::max(std::int64_t{1}, payload + packet_overhead_));
-  }
+  [[nodiscard]] std::uint32_t WireBytes(std::int64_t payload) const;
   std::int64_t packet_overhead_;   // bytes
   std::int64_t message_overhead_;  // ps; of a NIC: a core takes that of sockets
   std::int64_t reconsider_;        // CongestionPolicy::reconsider, ps
@@ -489,6 +493,7 @@ class Shard {
   PacketCounters counters_;  // but for hops
   std::array<std::uint64_t, kPacketKinds> hops_{};
   std::uint64_t events_ = 0;
+  std::uint64_t calm_windows_ = 0;
   std::int64_t last_event_ = 0;
 };
 

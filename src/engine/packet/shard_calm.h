@@ -84,6 +84,7 @@ std::uint64_t Shard<Queue, kFused>::RunCalm()
     begin = end;
     output = {};
   });
+  ++calm_windows_;
   events_ += arrivals.size();
   queue_.Leave(*others);
   return arrivals.size();
@@ -113,11 +114,7 @@ struct NextOutput {
     if (destinations == nullptr) return kNoIndex;
     const Home& to = destinations[packet.queue_pair].Of(packet);
     if (to.count != 1) return kNoIndex;
-    const auto ports = row.Ports(to.group);
-    const std::uint64_t spread = packet.path * multiplier;
-    const std::uint32_t link = ports.data()[(spread * ports.size()) >> 32];
-    const std::uint32_t none = ports.empty() ? UINT32_MAX : 0;
-    return (link & ~none) | (to.last_link & none);
+    return PortTable::Spray(row.Ports(to.group), multiplier, packet.path, to.last_link);
   }
 };
 

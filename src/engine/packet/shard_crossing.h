@@ -38,8 +38,12 @@ void Shard<Queue, kFused>::Import(Outbox& from) {
     }
     const std::int64_t arrival = from.heads.empty() ? packet.ready : from.heads[i];
     if (leads_to_[packet.ingress] == kToEnd) {
-      WakeZone(packet.ingress ^ 1U, arrival);
       ComeTo(packet.ingress, id);
+      if (ahead_.on) {
+        ahead_.ready.push_back(packet.ingress ^ 1U);
+      } else {
+        WakeZone(packet.ingress ^ 1U, arrival);
+      }
       continue;
     }
     queue_.Push(PacketEvent::Make(arrival, PacketEventKind::kArrival, packet.ingress, id),

@@ -286,6 +286,7 @@ inline void Shard<Queue, kFused>::Launch(const Port& port, std::uint32_t link, P
   const std::uint32_t to = leads_to_[link];
   if (to == kToEnd) {
     ComeTo(link, id);
+    if (ahead_.on) ahead_.ready.push_back(link ^ 1U);
     return;
   }
   packet.next = paths_stay_ && to_switch_[link] != kNoIndex ? PeekNextLink(packet, kNoIndex)
@@ -364,10 +365,7 @@ inline std::uint32_t Shard<Queue, kFused>::PeekNextLink(const Packet& packet, st
   if (to.group == kNoIndex) return kNoIndex;
   const auto ports = port_table_->Ports(at, to.group);
   if (sprays_ && to.count == 1) [[likely]] {
-    // On a switch of the destination there is no choice: no branch depends on where the switch is.
-    const std::uint32_t link = ports.data()[Spread(ports, at, packet.path)];
-    const std::uint32_t none = ports.empty() ? UINT32_MAX : 0;
-    return (link & ~none) | (to.last_link & none);
+    return PortTable::Spray(ports, switches_[at].multiplier, packet.path, to.last_link);
   }
   if (ports.empty()) return HomeLink(to, at);
   return Choose(ports, at, packet.path);

@@ -10,6 +10,13 @@
 // class tells the sender to stop for a time, and repeats it before that time is over.
 namespace trunkline {
 
+// How long one PAUSE stops a port.
+template <typename Queue, bool kFused>
+std::int64_t Shard<Queue, kFused>::PauseTime(std::uint32_t link) const {
+  constexpr std::uint32_t kQuantum = 512 / 8;
+  return plant_.details[link].wire.Duration(plant_.switches_model.pause.quanta * kQuantum);
+}
+
 // Tells the sender of `link` to stop or go on with a class: a frame ahead of all others.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::SendPause(std::uint32_t link, std::uint32_t traffic_class, bool pause) {
@@ -72,11 +79,15 @@ void Shard<Queue, kFused>::OnPause(std::uint32_t link, const Packet& packet) {
   pause.until = now_ + PauseTime(back);
   if ((port.paused & bit) == 0) pause.since = now_;
   port.paused = static_cast<std::uint8_t>(port.paused | bit);
-  if (!std::exchange(pause.timer, true)) {
-    queue_.Push(
-        PacketEvent::Make(pause.until, PacketEventKind::kRefresh, back, kExpiry + traffic_class),
-        ZoneFrom(back));
-  }
+  if (!std::exchange(pause.timer, true)) AwaitExpiry(back, traffic_class, pause.until);
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::AwaitExpiry(std::uint32_t link, std::uint32_t traffic_class,
+                                       std::int64_t time) {
+  if (ahead_.on && ports_[link].nic != kNoIndex) ahead_.Touch(link, time);
+  queue_.Push(PacketEvent::Make(time, PacketEventKind::kRefresh, link, kExpiry + traffic_class),
+              ZoneFrom(link));
 }
 
 // A port that has caught up goes on with a class.
@@ -137,9 +148,7 @@ void Shard<Queue, kFused>::ExpirePause(std::uint32_t link, std::uint32_t traffic
   if ((ports_[link].paused & (1U << traffic_class)) == 0 || plant_.IsDown(ports_[link])) return;
   if (pause.until > now_) {
     pause.timer = true;
-    queue_.Push(
-        PacketEvent::Make(pause.until, PacketEventKind::kRefresh, link, kExpiry + traffic_class),
-        ZoneFrom(link));
+    AwaitExpiry(link, traffic_class, pause.until);
     return;
   }
   ++counters_.pause_expiries;

@@ -136,6 +136,11 @@ bool Shard<Queue, kFused>::Accept(Receiver& receiver, const Packet& packet) {
 }
 
 template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::Notify(Notice::Kind kind, std::uint32_t queue_pair, std::int64_t time) {
+  notices_.push_back({kind, queue_pair, Time::Picoseconds(time)});
+}
+
+template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Deliver(const Receiver& receiver, std::uint32_t queue_pair) {
   if (receiver.reader != kNoIndex) ++readers_[receiver.reader].served;
   Notify(Notice::Kind::kDelivered, queue_pair, now_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 
 #include "engine/packet/shard.h"
@@ -7,6 +8,11 @@
 #include "trunkline/base/random.h"
 
 namespace trunkline {
+
+template <typename Queue, bool kFused>
+inline std::uint32_t Shard<Queue, kFused>::WireBytes(std::int64_t payload) const {
+  return static_cast<std::uint32_t>(std::max(std::int64_t{1}, payload + packet_overhead_));
+}
 
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::Post(std::uint32_t queue_pair, std::int64_t bytes) {

@@ -46,6 +46,8 @@ inline void Shard<Queue, kFused>::SetWake(std::uint32_t link, std::int64_t time)
   port.wake = time;
   if (ends_apart_ && port.nic != kNoIndex) {
     WakeZone(link, time);
+  } else if (ahead_.on && port.nic != kNoIndex) {
+    if (ahead_.running != link) ahead_.ready.push_back(link);
   } else {
     queue_.Push(PacketEvent::Make(time, PacketEventKind::kPortDone, link), ZoneFrom(link));
   }
@@ -58,6 +60,10 @@ template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::SendDue(std::uint32_t link) {
   if (calm_) {
     RunPort(link, {}, now_ + 1);
+    return;
+  }
+  if (ahead_.on && ports_[link].nic != kNoIndex) {
+    DriveEnd(link);
     return;
   }
   Port& port = ports_[link];
@@ -79,14 +85,14 @@ void Shard<Queue, kFused>::FindWays() {
     const bool stays = ports_[link].to_shard == id_;
     if (!stays) {
       leads_to_[link] = kToShard;
-    } else if (ends_apart_ && to_switch_[link] == kNoIndex) {
+    } else if ((ends_apart_ || ahead_.on) && to_switch_[link] == kNoIndex) {
       leads_to_[link] = kToEnd;
     } else {
       leads_to_[link] = ZoneTo(link);
     }
     const bool needs_events =
         !kFused || !catch_up_ || ports_[link].at_switch == kNoIndex || (!zoned_ && !stays);
-    const bool inside = !zoned_ || leads_to_[link] == ZoneFrom(link);
+    const bool inside = (!zoned_ && !ahead_.on) || leads_to_[link] == ZoneFrom(link);
     catches_up_[link] = needs_events ? std::uint8_t{0} : inside ? kDueInside : kDueAcross | kListed;
   }
   for (std::vector<std::uint32_t>& ends : ends_in_zone_) {
@@ -100,7 +106,9 @@ inline void Shard<Queue, kFused>::SetDue(std::uint32_t link) {
   const unsigned kind = catches_up_[link];
   const unsigned added = kind & ~unsigned{due_[link]};
   due_[link] = static_cast<std::uint8_t>(due_[link] | kind);
-  if ((added & kListed) != 0) due_in_zone_[ZoneFrom(link)].push_back(link);
+  if ((added & kListed) == 0) return;
+  due_in_zone_[ZoneFrom(link)].push_back(link);
+  if (ahead_.on) ahead_.sweep = std::min(ahead_.sweep, LatestLook(link));
 }
 
 // What of a zone is about to leave its window catches up, so that whatever it sends there is on its
@@ -133,7 +141,7 @@ template <typename Queue, bool kFused>
 Time Shard<Queue, kFused>::NextWindow()
   requires kFused
 {
-  std::int64_t next = zoned_ ? queue_.EarliestWindow() : queue_.next_time();
+  std::int64_t next = zoned_ ? queue_.EarliestWindow() : std::min(queue_.next_time(), NextAhead());
   for (const Outbox& outbox : outboxes_[side_]) next = std::min(next, outbox.first);
   return next == INT64_MAX ? Time::Max() : Time::Picoseconds(next);
 }

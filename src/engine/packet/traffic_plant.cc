@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/packet/ends_ahead.h"
 #include "engine/packet/fault_plan.h"
 #include "engine/packet/triggers.h"
 #include "trunkline/base/random.h"
@@ -25,7 +26,7 @@ std::size_t CountStarts(const TrafficWorkload& traffic, std::size_t most) {
 // Each flow is looked for among the starts found, so that few are counted.
 Plant BuildTrafficPlant(const PacketInput& input, const NetworkPaths& paths,
                         const TrafficWorkload& traffic, const Placement& placement,
-                        std::vector<CableChange> faults) {
+                        std::vector<CableChange> faults, bool may_run_ahead) {
   constexpr std::size_t kManyStarts = 64;
   const Fabric& fabric = input.router.fabric();
   Plant plant = BuildFaultyPlant(input, paths, std::move(faults));
@@ -36,7 +37,13 @@ Plant BuildTrafficPlant(const PacketInput& input, const NetworkPaths& paths,
     if (!attached || !Triggers::AreInAnyOrder(traffic)) return plant;
   }
   Zones zones = FindZones(plant, fabric);
-  if (zones.window <= delay && AreWorthwhile(zones, plant)) plant.zones = std::move(zones);
+  if (zones.window <= delay && AreWorthwhile(zones, plant)) {
+    plant.zones = std::move(zones);
+  } else if (may_run_ahead && LeastNotice(plant) <= delay) {
+    // Requests of reads have timers.
+    const bool reads = std::ranges::any_of(traffic.flows, &TrafficFlow::read);
+    if (!reads) plant.host_of_link = FindHosts(plant, fabric);
+  }
   return plant;
 }
 

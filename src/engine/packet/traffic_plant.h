@@ -18,7 +18,7 @@ namespace trunkline {
 // one zone.
 [[nodiscard]] Plant BuildTrafficPlant(const PacketInput& input, const NetworkPaths& paths,
                                       const TrafficWorkload& traffic, const Placement& placement,
-                                      std::vector<CableChange> faults);
+                                      std::vector<CableChange> faults, bool may_run_ahead);
 
 // By rank, a network link out of its endpoint; kNoIndex where others send for it.
 [[nodiscard]] std::vector<std::uint32_t> FindPostingLinks(const Fabric& fabric,

@@ -192,11 +192,8 @@ void TrafficAgent::Post(std::uint32_t flow, Time now) {
   if (run_.fast_forward_) begun_.push_back(flow);
   const TrafficFlow& what = run_.traffic_.flows[flow];
   auto& shard = run_.shards_.shard(shard_);
-  if (what.read) {
-    shard.PostRead(queue_pair, what.bytes.count());
-  } else {
-    shard.Post(queue_pair, what.bytes.count());
-  }
+  const std::int64_t bytes = what.bytes.count();
+  what.read ? shard.PostRead(queue_pair, bytes) : shard.Post(queue_pair, bytes);
 }
 
 void TrafficAgent::OnDelivered(std::uint32_t queue_pair, Time now) {
@@ -255,7 +252,8 @@ TrafficRun::TrafficRun(const PacketInput& input, const TrafficWorkload& traffic,
       placement_(placement),
       options_(options),
       paths_(input.router.fabric()),
-      plant_(BuildTrafficPlant(input, paths_, traffic, placement, std::move(faults))),
+      plant_(BuildTrafficPlant(input, paths_, traffic, placement, std::move(faults),
+                               !options.fast_forward)),
       least_delay_(Triggers::LeastDelay(traffic)),
       shards_(plant_, input.router.fabric(), Threads(),
               WorkOf(input.router, traffic, placement, Threads()), least_delay_),
