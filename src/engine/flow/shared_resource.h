@@ -70,9 +70,7 @@ struct alignas(64) SharedResource {
   }
   // Whether all its flows may have what they want.
   [[nodiscard]] bool has_room() const {
-    if (lower > capacity) return false;
-    const Uint128 most = static_cast<Uint128>(weight) * (greatest_limit + 1);
-    return capacity - lower >= most + lower_weight;
+    return lower + static_cast<Uint128>(weight) * (greatest_limit + 1) + lower_weight <= capacity;
   }
   // It holds none, nor needs to.
   [[nodiscard]] bool idle() const { return level == kNone && has_room(); }
