@@ -19,8 +19,7 @@ TestNetwork LeavesWithHosts(LossControl loss, bool cut_through, Time cable) {
 }
 
 TEST(EndsAhead, AreAllEndpointsWhereNothingIsLostAndCablesDelay) {
-  const TestNetwork network =
-      LeavesWithHosts(LossControl::kPause, false, Time::Nanoseconds(25));
+  const TestNetwork network = LeavesWithHosts(LossControl::kPause, false, Time::Nanoseconds(25));
   const auto hosts = FindHosts(network.plant, network.fabric);
   std::set<std::uint32_t> found;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
@@ -42,8 +41,7 @@ TEST(EndsAhead, AreNoneWhereTimersCreditsOrHeadsOfPacketsMatter) {
 }
 
 TEST(EndsAhead, ArePostedToWithNoticeOfAFrameAndThreeCables) {
-  const TestNetwork network =
-      LeavesWithHosts(LossControl::kPause, false, Time::Nanoseconds(500));
+  const TestNetwork network = LeavesWithHosts(LossControl::kPause, false, Time::Nanoseconds(500));
   const Bytes frame = network.plant.transport.mtu + network.plant.transport.packet_overhead;
   EXPECT_EQ(LeastNotice(network.plant),
             TransferTime(frame, Rate::GigabitsPerSecond(100)) + Time::Nanoseconds(1500));
