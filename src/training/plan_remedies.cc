@@ -57,7 +57,67 @@ std::int64_t NearestBatch(const TrainingPlan& plan) {
   return below > 0 && plan.global_batch - below <= above - plan.global_batch ? below : above;
 }
 
+// A plan with another schedule or vp, and what a hint says of that.
+struct MendedSchedule {
+  TrainingPlan plan;
+  std::string with;
+};
+
+// The ways to make schedule and vp go together, those that keep more of what was asked for first.
+std::vector<MendedSchedule> WaysToMendSchedule(const ModelConfig& model, const TrainingPlan& plan) {
+  std::vector<MendedSchedule> ways;
+  const auto add = [&](PipelineSchedule schedule, std::int64_t vp, std::string with) {
+    ways.push_back({.plan = plan, .with = std::move(with)});
+    ways.back().plan.schedule = schedule;
+    ways.back().plan.vp = vp;
+  };
+  if (plan.schedule != PipelineSchedule::kInterleaved) {
+    if (plan.vp == 1) return {{.plan = plan, .with = ""}};
+    add(PipelineSchedule::kInterleaved, plan.vp, "with schedule interleaved: ");
+    add(plan.schedule, 1, "with vp 1: ");
+    return ways;
+  }
+  if (plan.vp >= 2) {
+    ways.push_back({.plan = plan, .with = ""});
+    if (plan.pp < 2) add(PipelineSchedule::kOneFOneB, 1, "with schedule 1f1b and vp 1: ");
+    return ways;
+  }
+  for (const std::int64_t vp : Divisors(model.layers)) {
+    if (vp >= 2) add(PipelineSchedule::kInterleaved, vp, fmt::format("with vp {}: ", vp));
+  }
+  add(PipelineSchedule::kOneFOneB, 1, "with schedule 1f1b: ");
+  return ways;
+}
+
 }  // namespace
+
+PlanRemedies::PlanRemedies(const ModelConfig& model, const TrainingPlan& plan, std::int64_t gpus,
+                           const NodeNumbers& nodes)
+    : model_(model), given_(plan), plan_(plan), gpus_(gpus), nodes_(nodes) {
+  MendSchedule();
+}
+
+void PlanRemedies::MendSchedule() {
+  std::vector<MendedSchedule> ways = WaysToMendSchedule(model_, given_);
+  const auto choose = [&](MendedSchedule& way) {
+    plan_ = std::move(way.plan);
+    mended_ = std::move(way.with);
+  };
+  if (ways.size() > 1) {
+    for (MendedSchedule& way : ways) {
+      if (AsAsked(way.plan, gpus_)) return choose(way);
+    }
+    for (const bool same_pp : {true, false}) {
+      for (MendedSchedule& way : ways) {
+        const auto fills = [&](const TrainingPlan& filling) {
+          return !same_pp || filling.pp == given_.pp;
+        };
+        if (std::ranges::any_of(Fillings(way.plan, gpus_), fills)) return choose(way);
+      }
+    }
+  }
+  choose(ways.back());
+}
 
 std::string NearestDivisors(std::int64_t n, std::int64_t wanted) {
   return Nearest(Divisors(n), wanted);
@@ -152,16 +212,17 @@ std::string PlanRemedies::Elsewhere(const TrainingPlan& plan, const std::string&
         fmt::format("{} nodes do with {}", nodes->ranks() / nodes_.gpus_per_node, Extents(*nodes)));
   }
   if (ways.empty()) return why + ", whatever the global_batch: change the number of nodes";
-  return fmt::format("{}: {}", why, fmt::join(ways, "; "));
+  return fmt::format("{}: {}{}", why, mended_, fmt::join(ways, "; "));
 }
 
 std::string PlanRemedies::ForProduct() const {
   if (const auto asked = AsAsked(plan_, gpus_)) {
-    return fmt::format("with tp {} and pp {}{}, dp {} fills the cluster", plan_.tp, plan_.pp,
-                       plan_.cp > 1 ? " and cp 1" : "", asked->dp);
+    return fmt::format("{}with tp {} and pp {}{}, dp {} fills the cluster", mended_, plan_.tp,
+                       plan_.pp, plan_.cp > 1 ? " and cp 1" : "", asked->dp);
   }
-  if (const auto fillings = Fillings(plan_, gpus_); !fillings.empty())
-    return Listed(fillings, gpus_);
+  if (const auto fillings = Fillings(plan_, gpus_); !fillings.empty()) {
+    return mended_ + Listed(fillings, gpus_);
+  }
   if (plan_.layout.empty()) {
     return Elsewhere(
         plan_, fmt::format("no tp up to 8 and pp cut this model and batch for {} GPUs", gpus_));
@@ -174,7 +235,7 @@ std::string PlanRemedies::ForProduct() const {
       plan_.layout.size(), gpus_);
   const auto fillings = Fillings(even, gpus_);
   if (fillings.empty()) return Elsewhere(even, layout + "; nor does any pp without it");
-  return fmt::format("{}; without it {}", layout, Listed(fillings, gpus_));
+  return fmt::format("{}; {}without it {}", layout, mended_, Listed(fillings, gpus_));
 }
 
 std::string PlanRemedies::ForTensor() const {
@@ -187,14 +248,13 @@ std::string PlanRemedies::ForTensor() const {
     if (!good.empty()) break;
   }
   if (good.empty()) return ForProduct();
-  const std::string hint = "use tp " + Nearest(good, plan_.tp);
+  const std::string hint = mended_ + "use tp " + Nearest(good, plan_.tp);
   if (good.back() > plan_.tp) return hint;
   const std::int64_t dp = gpus_ / (good.back() * plan_.pp);
   return dp == plan_.dp ? hint : fmt::format("{}, which dp {} fills the cluster with", hint, dp);
 }
 
 std::string PlanRemedies::ForChunks() const {
-  const std::int64_t chunks = plan_.pp * plan_.vp;
   std::vector<std::string> ways;
   std::vector<std::int64_t> good;
   if (plan_.vp > 1 && model_.layers % plan_.pp == 0) {
@@ -208,16 +268,16 @@ std::string PlanRemedies::ForChunks() const {
     std::ranges::sort(good);
     if (!good.empty()) ways.push_back("use pp " + Nearest(good, plan_.pp));
   }
-  if (chunks <= model_.layers) {
+  if (plan_.pp * plan_.vp <= model_.layers) {
     TrainingPlan uneven = plan_;
-    uneven.layout = EvenLayout();
+    uneven.layout = EvenLayout(plan_);
     if (AsAsked(uneven, gpus_) || !Fillings(uneven, gpus_).empty()) {
       ways.push_back("give parallel.layout: the layers of each chunk, such as " +
-                     SuggestedLayout());
+                     LayoutText(plan_));
     }
   }
   if (ways.empty()) return "use another pp or vp";
-  return fmt::format("{}", fmt::join(ways, ", or "));
+  return fmt::format("{}{}", mended_, fmt::join(ways, ", or "));
 }
 
 std::string PlanRemedies::ForBatch() const {
@@ -240,8 +300,8 @@ std::string PlanRemedies::ForBatch() const {
                      std::max<std::int64_t>(kMaxExtent / dp, 1), kMaxExtent);
 }
 
-std::vector<std::int64_t> PlanRemedies::EvenLayout() const {
-  const std::int64_t chunks = plan_.pp * plan_.vp;
+std::vector<std::int64_t> PlanRemedies::EvenLayout(const TrainingPlan& plan) const {
+  const std::int64_t chunks = plan.pp * plan.vp;
   std::vector<std::int64_t> layout(static_cast<std::size_t>(chunks), model_.layers / chunks);
   const std::int64_t extra = model_.layers % chunks;
   const std::int64_t first = (chunks - extra) / 2;
@@ -249,8 +309,8 @@ std::vector<std::int64_t> PlanRemedies::EvenLayout() const {
   return layout;
 }
 
-std::string PlanRemedies::SuggestedLayout() const {
-  return fmt::format("[{}]", fmt::join(EvenLayout(), ", "));
+std::string PlanRemedies::LayoutText(const TrainingPlan& plan) const {
+  return fmt::format("[{}]", fmt::join(EvenLayout(plan), ", "));
 }
 
 }  // namespace trunkline
