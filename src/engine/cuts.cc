@@ -100,7 +100,8 @@ Partition FabricCuts::Blocks(const FabricLevels::Level& blocks, const std::vecto
 }
 
 // A group that lives on some GPUs of its nodes has only their NICs (route.h: the NIC nearest to the
-// GPU). A path between nodes takes a bus to a NIC and a cable from it, at both ends.
+// GPU); to send where rails are not joined, all of its nodes. A path between nodes takes a bus to a
+// NIC and a cable from it, at both ends.
 Result<void> FabricCuts::NarrowToUsedNics(const std::vector<DeviceId>& members, const CutLoad* load,
                                           Partition& nodes) const {
   const Fabric& fabric = router_->fabric();
@@ -120,7 +121,7 @@ Result<void> FabricCuts::NarrowToUsedNics(const std::vector<DeviceId>& members, 
   }
   if (!std::ranges::is_sorted(users)) std::ranges::sort(users);
 
-  std::ranges::fill(nodes.egress, 0.0);
+  if (blocks_.joined) std::ranges::fill(nodes.egress, 0.0);
   std::ranges::fill(nodes.ingress, 0.0);
   Time least_cable = Time::Max();
   for (std::size_t i = 0; i < users.size();) {
@@ -133,7 +134,7 @@ Result<void> FabricCuts::NarrowToUsedNics(const std::vector<DeviceId>& members, 
             : static_cast<double>(i - first) /
                   static_cast<double>(load->ranks_of_nic[blocks_.nic_numbers[Index(nic)]]);
     const Capacity capacity = NetworkCapacity(nic);
-    nodes.egress[part] += capacity.out * share;
+    if (blocks_.joined) nodes.egress[part] += capacity.out * share;
     nodes.ingress[part] += capacity.in * share;
     for (const LinkId id : fabric.out(nic)) {
       const Link& link = fabric.link(id);

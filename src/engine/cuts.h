@@ -54,6 +54,8 @@ class FabricCuts {
   [[nodiscard]] bool alike() const { return blocks_.alike; }
   // Whether leaves of rails carry less than their NICs, and no cut says so (FabricLevels::rails).
   [[nodiscard]] bool leaves_out_rails() const { return blocks_.leaves_out_rails; }
+  // FabricLevels::joined.
+  [[nodiscard]] bool joined() const { return blocks_.joined; }
 
   [[nodiscard]] CutLoad LoadOf(const std::vector<DeviceId>& endpoints) const;
 

@@ -190,8 +190,9 @@ FabricLevels::FabricLevels(const Fabric& fabric, const RouterOptions& options)
   DisjointSets by_cables(fabric.device_count());
   std::vector<LinkId> cables;
   const bool tapered = IsTapered(fabric, top_tier, options);
+  const bool several_nics = nics > fabric.node_count();
   std::ranges::copy_if(crossing, std::back_inserter(cables), [&](LinkId id) {
-    return tapered && fabric.link(id).kind == LinkKind::kNetwork;
+    return (tapered || several_nics) && fabric.link(id).kind == LinkKind::kNetwork;
   });
   for (std::uint8_t tier = 1; tier < top_tier; ++tier) {
     UniteUpTo(tier, fabric, crossing, sets);
@@ -204,8 +205,9 @@ FabricLevels::FabricLevels(const Fabric& fabric, const RouterOptions& options)
     rails.push_back(std::move(rail));
   }
   UniteUpTo(top_tier, fabric, cables, by_cables);
+  joined = !several_nics || AreJoined(fabric, by_cables);
   // What comes from one rail to another inside a server leaves it by another NIC than its own.
-  if (!rails.empty() && !AreJoined(fabric, by_cables)) {
+  if (!rails.empty() && !joined) {
     rails.clear();
     leaves_out_rails = true;
   }

@@ -29,7 +29,10 @@ struct FabricLevels {
   // a block can send or receive less than its NICs, and is no block of `levels`; none where cables
   // do not join all NICs.
   std::vector<Level> rails;
-  bool leaves_out_rails = false;           // there are such levels, but cables do not join all
+  bool leaves_out_rails = false;  // there are such levels, but cables do not join all
+  // Whether cables join all NICs, as far as nodes have several: else what goes to another rail
+  // leaves its node by the NIC of a GPU there that forwards it (route.h).
+  bool joined = true;
   std::vector<std::uint32_t> nic_numbers;  // by device: dense over NICs and hosts
   std::uint32_t nics = 0;
 };

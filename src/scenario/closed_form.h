@@ -11,6 +11,7 @@ namespace trunkline {
 // What the closed form of a collective among so many ranks on so many nodes misses, for a warning;
 // null: nothing that matters. `cuts`: of the fabric. docs/engines.md has how far off it is.
 [[nodiscard]] const char* MissedByClosedForm(const CollectiveChoice& choice, std::uint32_t ranks,
-                                             std::size_t nodes, const FabricCuts& cuts);
+                                             std::size_t nodes, bool packed,
+                                             const FabricCuts& cuts);
 
 }  // namespace trunkline

@@ -165,7 +165,8 @@ class Run {
   void WarnOfClosedForm(const CollectiveChoice& choice, std::uint32_t ranks) {
     if (scenario_.engine != EngineKind::kAnalytic || warned_of_closed_form_) return;
     const char* missed =
-        MissedByClosedForm(choice, ranks, result_.fragmentation.nodes, costs().cuts());
+        MissedByClosedForm(choice, ranks, result_.fragmentation.nodes,
+                           result_.placement_kind == PlacementKind::kPacked, costs().cuts());
     if (missed == nullptr) return;
     warned_of_closed_form_ = true;
     result_.warnings.push_back(Warning("TL1622",

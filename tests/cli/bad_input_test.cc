@@ -111,8 +111,21 @@ TEST(BadInput, ALargePairwiseExchangeInClosedFormIsWarnedOf) {
         .err;
   };
   EXPECT_THAT(run("1G", "2"), HasSubstr("TL1622"));
-  EXPECT_THAT(run("1M", "2"), testing::Not(HasSubstr("TL1622")));
+  EXPECT_THAT(run("1M", "2"), HasSubstr("TL1622"));
+  EXPECT_THAT(run("256K", "2"), testing::Not(HasSubstr("TL1622")));
   EXPECT_THAT(run("1G", "1"), testing::Not(HasSubstr("TL1622")));
+}
+
+TEST(BadInput, ATreeWhoseRanksAreNotPackedInClosedFormIsWarnedOf) {
+  const auto run = [](const char* placement, const char* size) {
+    return RunTrunkline({"collective", "allreduce", "--node", "dgx-h100", "--nodes", "5", "-b",
+                         size, "--algorithm", "tree", "--engine", "analytic", "--placement",
+                         placement})
+        .err;
+  };
+  EXPECT_THAT(run("random", "16M"), HasSubstr("TL1622"));
+  EXPECT_THAT(run("random", "256K"), testing::Not(HasSubstr("TL1622")));
+  EXPECT_THAT(run("packed", "16M"), testing::Not(HasSubstr("TL1622")));
 }
 
 TEST(BadInput, BareNumberWhereAUnitMatters) {

@@ -54,13 +54,11 @@ struct Times {
   [[nodiscard]] double Difference() const { return analytic.seconds() / flow.seconds() - 1; }
 };
 
-Times TimesOf(const Router& router, const TransportModel& transport,
-              const CollectiveChoice& choice) {
-  const Fabric& fabric = router.fabric();
-  const auto ranks = static_cast<std::uint32_t>(fabric.endpoints().size());
+Times TimesOf(const Router& router, const TransportModel& transport, const CollectiveChoice& choice,
+              const Placement& placement) {
+  const auto ranks = static_cast<std::uint32_t>(placement.rank_count());
   const auto graph = SingleCollective(choice, ranks);
-  const auto placement = PackedPlacement(fabric, ranks);
-  const EngineInput input{router, transport, *graph, *placement};
+  const EngineInput input{router, transport, *graph, placement};
   Times times;
   times.what = fmt::format("{} {} of {} bytes on {} ranks, {} channels", choice.algorithm,
                            ToString(choice.spec.primitive), choice.spec.bytes.count(), ranks,
@@ -76,6 +74,12 @@ Times TimesOf(const Router& router, const TransportModel& transport,
     if (flow) times.flow = flow->end;
   }
   return times;
+}
+
+Times TimesOf(const Router& router, const TransportModel& transport,
+              const CollectiveChoice& choice) {
+  const Fabric& fabric = router.fabric();
+  return TimesOf(router, transport, choice, *PackedPlacement(fabric, fabric.endpoints().size()));
 }
 
 Fabric Hosts(std::uint32_t ranks) {
@@ -170,6 +174,28 @@ TEST(Agreement, WithFlowIsWithinAThousandthWhereLeavesOfRailsAreTapered) {
       {"hierarchical", "direct", "halving_doubling"},
       Specified("rail-optimized:node=dgx-h100,nodes=16,radix=32,oversubscription=4,unit=8"),
       DefaultTransport(TransportKind::kInfiniband), 1e-3);
+}
+
+// What goes to another rail goes over NVLink first, to the GPU whose NIC hangs on it: a root sends
+// by all NICs of its server, and those of one server that send to one rail meet on a NIC.
+TEST(Agreement, WithFlowIsWithinAThousandthWhereRailsAreNotJoined) {
+  const Fabric fabric = Specified("rail-only:node=dgx-h100,nodes=9");
+  const TransportModel transport = DefaultTransport(TransportKind::kInfiniband);
+  ExpectAgreementOf({"direct", "hierarchical"}, fabric, transport, 1e-3);
+  const Router router(fabric, {.policy = RoutingPolicy::kAdaptive});
+  for (const std::size_t ranks : {2U, 5U, 13U, 40U, 72U}) {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      const auto placement = RandomPlacement(fabric, ranks, seed);
+      for (CollectiveChoice choice : AllChoices(1 << 28)) {
+        if (choice.algorithm != "direct") continue;
+        choice.spec.root = static_cast<Participant>(ranks - 1);
+        const Times times = TimesOf(router, transport, choice, *placement);
+        EXPECT_NEAR(times.analytic.seconds(), times.flow.seconds(), 1e-3 * times.flow.seconds())
+            << times.what << ' ' << seed;
+        EXPECT_LE(times.bound, times.flow) << times.what << ' ' << seed;
+      }
+    }
+  }
 }
 
 // Two NICs of one server hang on each other's leaf, so that its place in the server does not tell a

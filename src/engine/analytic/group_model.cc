@@ -23,6 +23,25 @@ GroupLayout LayoutOf(const Fabric& fabric, const std::vector<DeviceId>& members,
   return layout;
 }
 
+// The hop by which a route leaves the GPU whose NIC sends it: the first, unless another GPU of the
+// server forwards it.
+std::size_t SenderHop(const Fabric& fabric, const Route& route) {
+  std::size_t sender = 0;
+  for (std::size_t i = 0; i < route.hops.size(); ++i) {
+    const std::size_t link = Index(route.hops[i].resource);  // or more: a trunk
+    if (link >= fabric.link_count() || fabric.link(LinkId(link)).kind == LinkKind::kNetwork) {
+      return sender;
+    }
+    if (fabric.device(fabric.link(LinkId(link)).from).kind == DeviceKind::kGpu) sender = i;
+  }
+  return 0;  // inside a server
+}
+
+// The place in its server of the device before the hop. REQUIRES: the hop is a bus.
+std::uint32_t PlaceBefore(const Fabric& fabric, const Route& route, std::size_t hop) {
+  return fabric.device(fabric.link(LinkId(Index(route.hops[hop].resource))).from).local;
+}
+
 }  // namespace
 
 Result<GroupModel> GroupModel::Make(const Router& router, const TransportModel& transport,
@@ -41,6 +60,7 @@ Result<GroupModel> GroupModel::Make(const Router& router, const TransportModel& 
   if (!partitions->empty()) partitions->erase(partitions->begin());
   model.blocks_ = std::move(*partitions);
   model.each_pair_ = !cuts.alike();
+  model.relayed_ = cuts.alike() && !cuts.joined();
   if (!model.each_pair_ && !model.blocks_.empty()) model.rails_ = cuts.RailsOf(members, load);
   if (!model.each_pair_) {
     model.ways_.resize((model.blocks_.size() + 1) * model.locals_ * model.locals_);
@@ -136,11 +156,14 @@ Way GroupModel::WayOver(const Route& route) const {
   const Time step =
       (*steps_)[static_cast<std::size_t>(protocol_)][static_cast<std::size_t>(hop_class)];
   const RouteCost cost = CostOf(route, hop_class, *transport_);
+  const std::size_t sender = SenderHop(router_->fabric(), route);
   return {.per_byte = dilution_ / cost.limit.bytes_per_second(),
           .per_hop_byte = dilution_ / route.limit.bytes_per_second(),
-          .per_sent_byte = NarrowestUpTo(route.hops.begin(), route.hops.end()),
+          .per_sent_byte = NarrowestUpTo(route.hops.begin() + static_cast<std::ptrdiff_t>(sender),
+                                         route.hops.end()),
           .per_received_byte = NarrowestUpTo(route.hops.rbegin(), route.hops.rend()),
-          .latency = (cost.latency + step).seconds()};
+          .latency = (cost.latency + step).seconds(),
+          .relay = sender == 0 ? Way::kNoRelay : PlaceBefore(router_->fabric(), route, sender)};
 }
 
 Way GroupModel::FindWay(std::uint32_t from, std::uint32_t to) {
@@ -214,8 +237,13 @@ void GroupModel::ClearLoad() {
     for (Loads& loads : block_load_) loads.Clear();
     for (Loads& loads : rail_load_) loads.Clear();
     loaded_.clear();
+    loaded_relays_.clear();
     return;
   }
+  for (const std::uint32_t relay : loaded_relays_) {
+    inside_load_.in[relay] = outside_load_.out[relay] = 0;
+  }
+  loaded_relays_.clear();
   for (const std::uint32_t member : loaded_) {
     inside_load_.out[member] = inside_load_.in[member] = 0;
     outside_load_.out[member] = outside_load_.in[member] = 0;
@@ -235,8 +263,12 @@ void GroupModel::AddLoad(std::uint32_t from, std::uint32_t to, double bytes) {
   const double wire = bytes * dilution_;
   const std::size_t level = Level(from, to);
   Loads& endpoint = level == 0 ? inside_load_ : outside_load_;
-  endpoint.out[from] += wire;
   endpoint.in[to] += wire;
+  if (level > 0 && relayed_) {
+    LoadSender(from, WayOf(from, to), wire);
+  } else {
+    endpoint.out[from] += wire;
+  }
   loaded_.push_back(from);
   loaded_.push_back(to);
   if (each_pair_) {
@@ -321,85 +353,6 @@ void GroupModel::TakeExchange(std::uint32_t distance, double bytes, std::vector<
   }
 }
 
-double GroupModel::AllPairsSeconds(double bytes, std::uint32_t connections) {
-  ClearLoad();
-  const double wire = bytes * dilution_;
-  const double members = ranks();
-  const auto load = [wire](Loads& loads, std::size_t part, double puts) {
-    loads.out[part] = loads.in[part] = puts * wire;
-  };
-  for (std::uint32_t i = 0; i < ranks(); ++i) {
-    const double neighbours =
-        blocks_.empty() ? members : blocks_.front().size[blocks_.front().part_of[i]];
-    load(inside_load_, i, neighbours - 1);
-    load(outside_load_, i, members - neighbours);
-    loaded_.push_back(i);
-  }
-  for (std::size_t l = 0; l < blocks_.size(); ++l) {
-    for (std::uint32_t part = 0; part < blocks_[l].parts(); ++part) {
-      const double size = blocks_[l].size[part];
-      load(block_load_[l], part, size * (members - size));
-    }
-  }
-  LoadAllPairsOverRails(wire);
-  // Every way from and to one member stands for all: nodes are alike.
-  double slowest = each_pair_ ? AllPairsOverLinks(bytes) : 0;
-  for (std::uint32_t other = 1; other < ranks(); ++other) {
-    slowest =
-        std::max({slowest, BusySeconds(0, other, bytes, connections) + WayOf(0, other).latency,
-                  BusySeconds(other, 0, bytes, connections) + WayOf(other, 0).latency});
-  }
-  return slowest;
-}
-
-void GroupModel::LoadAllPairsOverRails(double wire) {
-  for (std::size_t l = 0; l < rails_.size(); ++l) {
-    const Partition& rails = rails_[l];
-    const std::vector<std::uint32_t>& node = blocks_.front().part_of;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, double> together;  // by part and node
-    for (std::uint32_t i = 0; i < ranks(); ++i) ++together[{rails.part_of[i], node[i]}];
-    for (std::uint32_t part = 0; part < rails.parts(); ++part) {
-      const double size = rails.size[part];
-      rail_load_[l].out[part] = size * (ranks() - size) * wire;
-    }
-    // What stays in the node crosses no cut.
-    for (const auto& [place, members] : together) {
-      const double others = blocks_.front().size[place.second] - members;
-      rail_load_[l].out[place.first] -= members * others * wire;
-    }
-    rail_load_[l].in = rail_load_[l].out;
-  }
-}
-
-double GroupModel::AllPairsOverLinks(double bytes) {
-  const std::size_t pairs = std::size_t{ranks()} * ranks() * (1 + siblings_.size());
-  if (ranks() > kMostInAllPairs || pairs > kMostPairs) return 0;
-  std::vector<double> load;
-  double latency = 0;
-  const auto add = [&](DeviceId from, DeviceId to) {
-    const auto route = from == to ? std::nullopt : FindRoute(from, to);
-    if (!route) return;
-    latency = std::max(latency, WayOver(*route).latency);
-    for (const Hop& hop : route->hops) {
-      const std::uint32_t link = LinkOf(hop.resource);
-      load.resize(link_rate_.size());
-      load[link] += bytes * dilution_ * hop.weight;
-    }
-  };
-  const auto add_all = [&](const std::vector<DeviceId>& members) {
-    for (const DeviceId from : members) {
-      for (const DeviceId to : members) add(from, to);
-    }
-  };
-  add_all(members_);
-  for (const std::vector<DeviceId>& sibling : siblings_) add_all(sibling);
-  double busy = 0;
-  for (std::size_t link = 0; link < load.size(); ++link) {
-    busy = std::max(busy, load[link] / link_rate_[link]);
-  }
-  return transport_->message_overhead.seconds() + busy + latency;
-}
-
 double GroupModel::BusySeconds(std::uint32_t from, std::uint32_t to, double bytes,
                                std::uint32_t connections) {
   const std::size_t level = Level(from, to);
@@ -415,7 +368,13 @@ double GroupModel::BusySeconds(std::uint32_t from, std::uint32_t to, double byte
     busy = std::max({busy, inside_load_.out[from] / inside_capacity_.out[from],
                      inside_load_.in[to] / inside_capacity_.in[to]});
   } else {
-    busy = std::max({busy, outside_load_.out[from] * way.per_sent_byte,
+    std::uint32_t sender = from;
+    if (way.relay != Way::kNoRelay) {
+      sender = RelayOf(from, way.relay);
+      busy = std::max({busy, inside_load_.out[from] / inside_capacity_.out[from],
+                       inside_load_.in[sender] / inside_capacity_.in[sender]});
+    }
+    busy = std::max({busy, outside_load_.out[sender] * way.per_sent_byte,
                      outside_load_.in[to] * way.per_received_byte});
   }
   for (std::size_t l = 0; l < level; ++l) {

@@ -19,10 +19,13 @@ namespace trunkline {
 struct Way {
   double per_byte = 0;           // the narrowest hop of the route, or the kernel; protocol included
   double per_hop_byte = 0;       // the same without the kernel, which limits each connection alone
-  double per_sent_byte = 0;      // a wire byte on the way out of the server, NIC included
+  double per_sent_byte = 0;      // a wire byte on the way to its NIC and out of it
   double per_received_byte = 0;  // and on the way in; both are shared with other puts
   double latency = 0;            // of the fabric and of the software step
+  // The place in its server of the GPU that forwards it to another rail (route.h), whose NIC sends.
+  std::uint32_t relay = kNoRelay;
 
+  static constexpr std::uint32_t kNoRelay = UINT32_MAX;
   // Of a put that is split over so many connections.
   [[nodiscard]] double PerByte(std::uint32_t connections) const {
     return std::max(per_hop_byte, per_byte / connections);
@@ -156,6 +159,15 @@ class GroupModel {
   [[nodiscard]] double NarrowestUpTo(Iterator hop, Iterator end) const;
   [[nodiscard]] std::uint32_t LinkOf(ResourceId resource);
   [[nodiscard]] double AllPairsOverLinks(double bytes);
+  // Where a relay's load is counted: that of the member there, or one of its own beyond them.
+  [[nodiscard]] std::uint32_t RelayOf(std::uint32_t from, std::uint32_t place);
+  // Counts a put to another node against what its sender, or the relay, has; returns which of them.
+  std::uint32_t LoadSender(std::uint32_t from, const Way& way, double wire);
+  // What all pairs take for the NICs and relays that send them; 0 where none are relayed.
+  [[nodiscard]] double AllPairsOverRelays(double wire);
+  // How many members are at a place of a part, by level, part and place; last of all parts
+  // together.
+  [[nodiscard]] std::vector<std::vector<std::uint32_t>> CountAtPlaces() const;
   void ClearLoad();
   void AddLoad(std::uint32_t from, std::uint32_t to, double bytes);
   // As if every member of every part had sent and received `wire` bytes over `level`, `partner` of
@@ -180,18 +192,21 @@ class GroupModel {
   std::vector<std::optional<Way>> ways_;  // [level][local of from][local of to]
   std::vector<std::vector<std::uint32_t>> members_of_local_;
 
+  bool relayed_ = false;                           // there may be relays
   bool each_pair_ = false;                         // as is what follows
   std::unordered_map<std::uint64_t, Path> paths_;  // by from and to
   std::vector<LoadedHop> hops_;                    // of the paths
   std::unordered_map<ResourceId, std::uint32_t> links_;
   std::vector<double> link_rate_;
   std::vector<double> link_load_;
-  std::vector<std::uint32_t> loaded_links_;  // whose loads may not be 0
-  std::vector<Loads> block_load_;            // by level - 1, by part
-  std::vector<Loads> rail_load_;             // by level of the rails, by part
-  Loads inside_load_;                        // by member
-  Loads outside_load_;                       // by member
-  std::vector<std::uint32_t> loaded_;        // members whose loads may not be 0
+  std::vector<std::uint32_t> loaded_links_;                  // whose loads may not be 0
+  std::vector<Loads> block_load_;                            // by level - 1, by part
+  std::vector<Loads> rail_load_;                             // by level of the rails, by part
+  Loads inside_load_;                                        // by member, and relay beyond them
+  Loads outside_load_;                                       // as inside_load_
+  std::unordered_map<std::uint64_t, std::uint32_t> relays_;  // by node and place; empty until asked
+  std::vector<std::uint32_t> loaded_relays_;                 // whose loads may not be 0
+  std::vector<std::uint32_t> loaded_;                        // members whose loads may not be 0
   std::optional<Diagnostics> failure_;
 };
 
