@@ -2,8 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include "engine/analytic/fabric_costs.h"
 #include "engine/cuts.h"
+#include "trunkline/base/units.h"
 #include "trunkline/workload/task_graph.h"
 
 namespace trunkline {
@@ -13,5 +16,9 @@ namespace trunkline {
 [[nodiscard]] const char* MissedByClosedForm(const CollectiveChoice& choice, std::uint32_t ranks,
                                              std::size_t nodes, bool packed,
                                              const FabricCuts& cuts);
+
+// The same of groups of two kinds that cross the NICs of a rank at once in a step of that time, of
+// which each is taken alone. Empty: nothing that matters.
+[[nodiscard]] std::string MissedByGroupsTogether(const FabricCosts::Together& together, Time step);
 
 }  // namespace trunkline

@@ -281,6 +281,16 @@ class Run {
     return too_fast;
   }
 
+  void WarnOfGroupsTogether() {
+    if (scenario_.engine != EngineKind::kAnalytic) return;
+    const std::string missed = MissedByGroupsTogether(costs().together(), result_.time);
+    if (missed.empty()) return;
+    result_.warnings.push_back(
+        Warning("TL1622", missed,
+                "run it with engine: flow, which shares every link; or keep tensor-parallel groups "
+                "inside servers"));
+  }
+
   // Groups of one kind share links where pairs are not alike, those of several kinds do not: packed
   // in the usual order they hardly meet.
   void WarnOfSharedLinks(const TrainingPlan& plan) {
@@ -357,6 +367,7 @@ class Run {
     for (const Chosen& one : chosen) choices.push_back(one.choice);
     const ResolvedGraph graph(*result_.training->graph, std::move(choices));
     if (auto done = Simulate(graph); !done) return done;
+    WarnOfGroupsTogether();
     SummariseTraining(graph, chosen, result_);
     const auto bound =
         StepBound(graph, result_.timeline, *scenario_.cluster.fabric, result_.placement, costs());

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "trunkline/scenario/run.h"
 #include "trunkline/scenario/scenario.h"
@@ -21,6 +22,13 @@ double SecondsOf(const std::string& text, const std::string& engine) {
   const auto result = RunScenario(*scenario);
   EXPECT_TRUE(result.has_value()) << (result ? "" : Format(result.error().front()));
   return result ? result->time.seconds() : 0;
+}
+
+// How many warnings of TL1622 say that.
+std::ptrdiff_t CountOf(const RunResult& result, std::string_view words) {
+  return std::ranges::count_if(result.warnings, [&](const Diagnostic& warning) {
+    return warning.code == "TL1622" && warning.message.contains(words);
+  });
 }
 
 std::string Rings(const std::string& cluster, const std::string& faults = "") {
@@ -116,7 +124,7 @@ TEST(Unlike, SaysWhereStagesMayShareLinks) {
     ASSERT_TRUE(scenario.has_value()) << key;
     const auto result = RunScenario(*scenario);
     ASSERT_TRUE(result.has_value()) << key;
-    EXPECT_EQ(std::ranges::count(result->warnings, "TL1622", &Diagnostic::code), warns) << key;
+    EXPECT_EQ(CountOf(*result, "groups of several stages or kinds"), warns) << key;
   }
 }
 
@@ -130,9 +138,26 @@ TEST(Unlike, SaysWhereGroupsOfOneKindLieDifferently) {
   ASSERT_TRUE(scenario.has_value());
   const auto result = RunScenario(*scenario);
   ASSERT_TRUE(result.has_value());
-  ASSERT_EQ(result->warnings.size(), 1U);
-  EXPECT_EQ(result->warnings.front().code, "TL1622");
+  EXPECT_EQ(CountOf(*result, "groups of one kind lie differently"), 1);
   EXPECT_GE(result->time, result->bound);
+}
+
+// By rails, tensor-parallel groups leave their servers by the NICs of the data-parallel ones, and
+// ZeRO-2 reduces gradients while the backward pass goes on. Packed, only the latter leave.
+TEST(Unlike, SaysWhereGroupsOfTwoKindsMeetOnNics) {
+  for (const auto& [placement, meet] : {std::pair("by-rail", true), std::pair("packed", false)}) {
+    std::string text = Step(
+        fmt::format("node: dgx-h100, nodes: 8, fabric: single-switch, placement: {}", placement));
+    text.replace(text.find("pp: 2, dp: 8"), 12, "pp: 1, dp: 16, zero: 2");
+    const auto scenario = ParseScenario(text + "engine: analytic\n", "test.yaml", {});
+    ASSERT_TRUE(scenario.has_value()) << Format(scenario.error().front());
+    const auto result = RunScenario(*scenario);
+    ASSERT_TRUE(result.has_value());
+    EXPECT_EQ(CountOf(*result, "groups of tp and of dp"), meet ? 1 : 0) << placement;
+    const double flow = SecondsOf(text, "flow");
+    if (meet) EXPECT_LT(result->time.seconds(), 0.95 * flow);
+    if (!meet) EXPECT_NEAR(result->time.seconds(), flow, 0.04 * flow);
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "engine/accounting.h"
 #include "engine/analytic/analytic_time.h"
 #include "engine/analytic/costs.h"
+#include "engine/analytic/groups_together.h"
 #include "engine/analytic/representatives.h"
 #include "engine/analytic/step_run.h"
 #include "trunkline/engine/engine.h"
@@ -156,6 +157,9 @@ Result<Timeline> RunAnalytic(const EngineInput& input, const EngineOptions& opti
   if (!status) return std::unexpected(status.error());
 
   fabric.NoteUnlike(costs.most_unlike());
+  auto together = LongestTogether(input, run, costs);
+  if (!together) return std::unexpected(together.error());
+  fabric.NoteTogether(*std::move(together));
   Timeline timeline;
   timeline.status = *status;
   timeline.events = run.tasks_run();
