@@ -144,20 +144,26 @@ TEST(Agreement, WithFlowIsWithinAThousandthWhereKernelsLimitConnections) {
   }
 }
 
-// The named algorithms on a fabric, 256 MiB, adaptive: the two engines differ by `tolerance` at
-// most.
-void ExpectAgreementOf(const std::set<std::string>& algorithms, const Fabric& fabric,
-                       const TransportModel& transport, double tolerance) {
+struct Disagreement {
+  double share = 0;  // of flow's time
+  std::string what;
+};
+
+// Where the engines differ most, by the named algorithms on a fabric, 256 MiB, adaptive.
+Disagreement WorstOf(const std::set<std::string>& algorithms, const Fabric& fabric,
+                     const TransportModel& transport) {
   const Router router(fabric, {.policy = RoutingPolicy::kAdaptive});
   std::set<std::string> checked;
+  Disagreement worst;
   for (const CollectiveChoice& choice : AllChoices(1 << 28)) {
     if (!algorithms.contains(choice.algorithm)) continue;
     checked.insert(choice.algorithm);
     const Times times = TimesOf(router, transport, choice);
-    EXPECT_NEAR(times.analytic.seconds(), times.flow.seconds(), tolerance * times.flow.seconds())
-        << times.what;
+    const double share = std::abs(times.Difference());
+    if (share > worst.share) worst = {share, times.what};
   }
   EXPECT_EQ(checked, algorithms);
+  return worst;
 }
 
 Fabric Specified(const std::string& text) {
@@ -170,10 +176,11 @@ Fabric Specified(const std::string& text) {
 
 // A leaf of a rail carries a quarter of its NICs, and no other rail's leaf helps it.
 TEST(Agreement, WithFlowIsWithinAThousandthWhereLeavesOfRailsAreTapered) {
-  ExpectAgreementOf(
-      {"hierarchical", "direct", "halving_doubling"},
-      Specified("rail-optimized:node=dgx-h100,nodes=16,radix=32,oversubscription=4,unit=8"),
-      DefaultTransport(TransportKind::kInfiniband), 1e-3);
+  const auto worst =
+      WorstOf({"hierarchical", "direct", "halving_doubling"},
+              Specified("rail-optimized:node=dgx-h100,nodes=16,radix=32,oversubscription=4,unit=8"),
+              DefaultTransport(TransportKind::kInfiniband));
+  EXPECT_LE(worst.share, 1e-3) << worst.what;
 }
 
 // What goes to another rail goes over NVLink first, to the GPU whose NIC hangs on it: a root sends
@@ -181,7 +188,8 @@ TEST(Agreement, WithFlowIsWithinAThousandthWhereLeavesOfRailsAreTapered) {
 TEST(Agreement, WithFlowIsWithinAThousandthWhereRailsAreNotJoined) {
   const Fabric fabric = Specified("rail-only:node=dgx-h100,nodes=9");
   const TransportModel transport = DefaultTransport(TransportKind::kInfiniband);
-  ExpectAgreementOf({"direct", "hierarchical"}, fabric, transport, 1e-3);
+  const auto worst = WorstOf({"direct", "hierarchical"}, fabric, transport);
+  EXPECT_LE(worst.share, 1e-3) << worst.what;
   const Router router(fabric, {.policy = RoutingPolicy::kAdaptive});
   for (const std::size_t ranks : {2U, 5U, 13U, 40U, 72U}) {
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
@@ -216,21 +224,24 @@ TEST(Agreement, WithFlowIsWithinAThousandthWhereNicsAreSwapped) {
   swap("2/0", "2/1");
   const auto imported = ImportFabric(text, "pod.csv", {.node = "dgx-h100"});
   ASSERT_TRUE(imported.has_value());
-  ExpectAgreementOf({"direct"}, imported->built.fabric, IdealTransport(), 1e-3);
+  const auto worst = WorstOf({"direct"}, imported->built.fabric, IdealTransport());
+  EXPECT_LE(worst.share, 1e-3) << worst.what;
 }
 
 // Three GPUs of some NICs, two of another, over buses that they share too.
 TEST(Agreement, WithFlowIsWithinAFifthOfAPercentWhereGpusShareNics) {
-  ExpectAgreementOf({"direct", "hierarchical"},
-                    Specified("rail-optimized:node=dgx-h100,nodes=4,nics=3"), IdealTransport(),
-                    2e-3);
+  const auto worst =
+      WorstOf({"direct", "hierarchical"}, Specified("rail-optimized:node=dgx-h100,nodes=4,nics=3"),
+              IdealTransport());
+  EXPECT_LE(worst.share, 2e-3) << worst.what;
 }
 
 // All of one pod pass the same cable to the root's, which the root's own do not use: the slower of
 // that cable and the root's NIC, not all of it at the cable's speed.
 TEST(Agreement, WithFlowIsWithinAThousandthWhereOnlySomeCrossANarrowCore) {
-  ExpectAgreementOf({"direct"}, Specified("meta-roce:rack=1,racks=4,node=host,nodes=16"),
-                    IdealTransport(), 1e-3);
+  const auto worst = WorstOf({"direct"}, Specified("meta-roce:rack=1,racks=4,node=host,nodes=16"),
+                             IdealTransport());
+  EXPECT_LE(worst.share, 1e-3) << worst.what;
 }
 
 // The kernel limits each child's connection, not all that comes into their parent.

@@ -53,12 +53,12 @@ class ContainerlabParser {
   }
 
  private:
-  // The link types of containerlab's topology file that join a node to no other of the lab, by
-  // containerlab's own words (containerlab.dev/manual/topo-def-file, links).
+  // What containerlab's brief links name in place of a node where they lead out of the lab
+  // (containerlab.dev/manual/topo-def-file, links).
   static bool IsOutside(std::string_view node) {
-    static constexpr std::array<std::string_view, 6> kTypes = {"host",  "mgmt-net",     "macvlan",
-                                                               "vxlan", "vxlan-stitch", "dummy"};
-    return std::ranges::find(kTypes, node) != kTypes.end();
+    static constexpr std::array<std::string_view, 5> kNames = {"host", "mgmt-net", "macvlan",
+                                                               "vxlan", "vxlan-stitch"};
+    return std::ranges::find(kNames, node) != kNames.end();
   }
   // What runs Linux is a server; all else is a network's.
   static bool IsServer(std::string_view kind) { return kind == "linux" || kind == "host"; }
@@ -111,8 +111,9 @@ class ContainerlabParser {
 
   void ReadLink(const YamlValue& value) {
     const auto link = value.AsMap();
+    // Of the types of links, all but those between nodes have one endpoint.
     std::string type;
-    if (link && link->Read("type", type) && IsOutside(type)) {
+    if (link && link->Read("type", type) && link->Has("endpoint")) {
       ++left_out_;
       return;
     }

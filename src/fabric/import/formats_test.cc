@@ -227,10 +227,11 @@ TEST(Containerlab, LinksOutOfTheLabAreSetAside) {
       "    b: {kind: linux}\n  links:\n    - endpoints: [\"leaf:e1-1\", \"a:eth1\"]\n"
       "    - endpoints: [leaf, b]\n    - endpoints: [\"leaf:e1-9\", \"host:veth9\"]\n"
       "    - endpoints: [\"mgmt-net:leaf-m\", \"leaf:e1-8\"]\n"
-      "    - {type: macvlan, endpoint: {node: leaf, interface: e1-7}, host-interface: eno0}\n");
+      "    - {type: macvlan, endpoint: {node: leaf, interface: e1-7}, host-interface: eno0}\n"
+      "    - {type: vxlan, endpoint: {node: a, interface: eth7}, remote: 10.0.0.9, vni: 3}\n");
   EXPECT_EQ(CountParts(imported.built.fabric).nics, 2U);
   EXPECT_EQ(CountParts(imported.built.fabric).host_cables, 2U);
-  EXPECT_THAT(imported.built.notes, testing::Contains(testing::HasSubstr("3 links lead out of")));
+  EXPECT_THAT(imported.built.notes, testing::Contains(testing::HasSubstr("4 links lead out of")));
 }
 
 TEST(Csv, AHostIsKnownByItsNicsWhoseNamesLeaveItOut) {
