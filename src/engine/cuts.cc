@@ -100,8 +100,8 @@ Partition FabricCuts::Blocks(const FabricLevels::Level& blocks, const std::vecto
 }
 
 // A group that lives on some GPUs of its nodes has only their NICs (route.h: the NIC nearest to the
-// GPU); to send where rails are not joined, all of its nodes. A path between nodes takes a bus to a
-// NIC and a cable from it, at both ends.
+// GPU); to send where rails are not joined, all NICs of its nodes. A path between nodes takes a bus
+// to a NIC and a cable from it, at both ends.
 Result<void> FabricCuts::NarrowToUsedNics(const std::vector<DeviceId>& members, const CutLoad* load,
                                           Partition& nodes) const {
   const Fabric& fabric = router_->fabric();

@@ -29,7 +29,7 @@ const char* MissedByClosedForm(const CollectiveChoice& choice, std::uint32_t ran
            "slices of several trees and children meet on the way";
   }
   if ((algorithm == "double_binary_tree" || algorithm == "tree") && !packed && nodes > 1) {
-    return "a third of the time of a tree whose ranks are not packed, or take it for a seventh too "
+    return "a third of the time of a tree whose ranks are not packed, or take it for a sixth too "
            "long: puts to children of several parents meet on the NICs";
   }
   if (algorithm == "pairwise" && nodes > 1) {
@@ -54,7 +54,7 @@ const char* MissedByClosedForm(const CollectiveChoice& choice, std::uint32_t ran
   return nullptr;
 }
 
-std::string MissedByGroupsTogether(const FabricCosts::Together& together, Time step) {
+std::string MissedByGroupsTogether(const GroupsTogether& together, Time step) {
   // Of steps in which it is less, most are within 3 % of the flow engine.
   constexpr double kMatters = 0.01;
   const double share = step == Time() ? 0 : together.time.seconds() / step.seconds();

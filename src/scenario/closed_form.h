@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/analytic/fabric_costs.h"
 #include "engine/cuts.h"
 #include "trunkline/base/units.h"
+#include "trunkline/engine/timeline.h"
 #include "trunkline/workload/task_graph.h"
 
 namespace trunkline {
@@ -19,6 +19,6 @@ namespace trunkline {
 
 // The same of groups of two kinds that cross the NICs of a rank at once in a step of that time, of
 // which each is taken alone. Empty: nothing that matters.
-[[nodiscard]] std::string MissedByGroupsTogether(const FabricCosts::Together& together, Time step);
+[[nodiscard]] std::string MissedByGroupsTogether(const GroupsTogether& together, Time step);
 
 }  // namespace trunkline

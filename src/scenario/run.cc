@@ -283,7 +283,7 @@ class Run {
 
   void WarnOfGroupsTogether() {
     if (scenario_.engine != EngineKind::kAnalytic) return;
-    const std::string missed = MissedByGroupsTogether(costs().together(), result_.time);
+    const std::string missed = MissedByGroupsTogether(result_.timeline.together, result_.time);
     if (missed.empty()) return;
     result_.warnings.push_back(
         Warning("TL1622", missed,

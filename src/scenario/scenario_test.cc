@@ -7,8 +7,8 @@
 #include <fstream>
 #include <map>
 
+#include "scenario/testing.h"
 #include "trunkline/fabric/build.h"
-#include "trunkline/scenario/run.h"
 
 namespace trunkline {
 namespace {
@@ -27,15 +27,10 @@ Scenario ReadText(const std::string& text, const std::vector<Assignment>& assign
   return scenario ? std::move(*scenario) : Scenario{};
 }
 
-std::string ReadingProblems(const std::string& text,
-                            const std::vector<Assignment>& assignments = {}) {
+std::string ErrorsOf(const std::string& text, const std::vector<Assignment>& assignments = {}) {
   const auto scenario = ParseScenario(text, "s.yaml", assignments);
   EXPECT_FALSE(scenario);
-  std::string out;
-  if (!scenario) {
-    for (const Diagnostic& problem : scenario.error()) out += Format(problem);
-  }
-  return out;
+  return ToldOf(scenario);
 }
 
 TEST(Scenario, ReadsACollectiveWithItsSizes) {
@@ -59,31 +54,28 @@ TEST(Scenario, CountsWholeElementsAsNcclTestsDoes) {
 
 TEST(Scenario, RefusesSizesOfLessThanOneElement) {
   for (const char* size : {"size: 3 B", "sizes: [4 KiB, 1 B]", "from: 1 B, to: 8 B"}) {
-    EXPECT_THAT(
-        ReadingProblems(std::string("cluster: {nodes: 2}\nworkload:\n  collective: {primitive: "
-                                    "all_reduce, ") +
-                        size + "}\n"),
-        testing::AllOf(HasSubstr("s.yaml:3:"), HasSubstr("less than one float of 4 B")));
+    EXPECT_THAT(ErrorsOf(std::string("cluster: {nodes: 2}\nworkload:\n  collective: {primitive: "
+                                     "all_reduce, ") +
+                         size + "}\n"),
+                testing::AllOf(HasSubstr("s.yaml:3:"), HasSubstr("less than one float of 4 B")));
   }
 }
 
 TEST(Scenario, PlacesTheOneLineFormOfAFabricInTheFile) {
-  EXPECT_THAT(ReadingProblems("cluster:\n  fabric: clos:radx=3\nworkload: {collective: {primitive: "
-                              "all_reduce, size: 1 MiB}}\n"),
+  EXPECT_THAT(ErrorsOf("cluster:\n  fabric: clos:radx=3\nworkload: {collective: {primitive: "
+                       "all_reduce, size: 1 MiB}}\n"),
               HasSubstr("s.yaml:2:16: error: unknown key 'radx' [TL1104]\n"
                         "      fabric: clos:radx=3\n"));
-  EXPECT_THAT(
-      ReadingProblems("cluster:\n  fabric: 'clos:radix=3x'\nworkload: {collective: {primitive: "
-                      "all_reduce, size: 1 MiB}}\n"),
-      HasSubstr("s.yaml:2:23: error: '3x'"));
+  EXPECT_THAT(ErrorsOf("cluster:\n  fabric: 'clos:radix=3x'\nworkload: {collective: {primitive: "
+                       "all_reduce, size: 1 MiB}}\n"),
+              HasSubstr("s.yaml:2:23: error: '3x'"));
 }
 
 TEST(Scenario, PointsAtChannelsThatTheAlgorithmCannotUse) {
-  EXPECT_THAT(
-      ReadingProblems("cluster: {nodes: 4}\nworkload:\n  collective:\n    primitive: all_gather\n"
-                      "    size: 1 MiB\n    algorithm: bruck\n    channels: 3\n"),
-      testing::AllOf(HasSubstr("s.yaml:7:15: error: bruck cannot use 3 channels"),
-                     HasSubstr("TL1504")));
+  EXPECT_THAT(ErrorsOf("cluster: {nodes: 4}\nworkload:\n  collective:\n    primitive: all_gather\n"
+                       "    size: 1 MiB\n    algorithm: bruck\n    channels: 3\n"),
+              testing::AllOf(HasSubstr("s.yaml:7:15: error: bruck cannot use 3 channels"),
+                             HasSubstr("TL1504")));
 }
 
 TEST(Scenario, PointsAtTheModelThatIsAMixtureOfExperts) {
@@ -178,11 +170,10 @@ TEST(Scenario, SaysWhereItSoughtAFileThatIsNowhere) {
                                          "'of/sub/n.")))
         << key;
   }
-  EXPECT_THAT(
-      ReadingProblems("cluster: {nodes: 4, placement: {file: n.txt}}\nworkload: {collective: "
-                      "{primitive: all_reduce, size: 1 MiB}}\n"),
-      testing::AllOf(HasSubstr("s.yaml:1:39: error: there is no file 'n.txt' [TL1101]"),
-                     HasSubstr("sought beside the scenario")));
+  EXPECT_THAT(ErrorsOf("cluster: {nodes: 4, placement: {file: n.txt}}\nworkload: {collective: "
+                       "{primitive: all_reduce, size: 1 MiB}}\n"),
+              testing::AllOf(HasSubstr("s.yaml:1:39: error: there is no file 'n.txt' [TL1101]"),
+                             HasSubstr("sought beside the scenario")));
 }
 
 TEST(Scenario, AssignmentsReplaceKeys) {
@@ -232,61 +223,59 @@ TEST(Scenario, KeepsFaultsThatComeAndGoForThePacketEngine) {
 
 TEST(Scenario, RefusesFaultsThatContradictThemselves) {
   const std::string head = std::string(kCollective) + "faults:\n  - ";
-  EXPECT_THAT(ReadingProblems(head + "{target: host-2, kind: degrade}\n"), HasSubstr("TL1204"));
-  EXPECT_THAT(ReadingProblems(head + "{target: host-2, kind: fail, value: 50%}\n"),
-              HasSubstr("TL1204"));
-  EXPECT_THAT(ReadingProblems(head + "{target: host-2, kind: degrade, value: 150%}\n"),
+  EXPECT_THAT(ErrorsOf(head + "{target: host-2, kind: degrade}\n"), HasSubstr("TL1204"));
+  EXPECT_THAT(ErrorsOf(head + "{target: host-2, kind: fail, value: 50%}\n"), HasSubstr("TL1204"));
+  EXPECT_THAT(ErrorsOf(head + "{target: host-2, kind: degrade, value: 150%}\n"),
               HasSubstr("between 0 and 100 %"));
-  EXPECT_THAT(ReadingProblems(head + "{target: host-2, kind: frame_loss}\n"), HasSubstr("TL1204"));
-  EXPECT_THAT(ReadingProblems(head + "{target: host-2, kind: fail, at: 2 ms, until: 1 ms}\n"),
+  EXPECT_THAT(ErrorsOf(head + "{target: host-2, kind: frame_loss}\n"), HasSubstr("TL1204"));
+  EXPECT_THAT(ErrorsOf(head + "{target: host-2, kind: fail, at: 2 ms, until: 1 ms}\n"),
               testing::AllOf(HasSubstr("s.yaml:5:"), HasSubstr("TL1406")));
-  EXPECT_THAT(ReadingProblems(head + "{target: host-9, kind: fail, at: 2 ms}\n"),
+  EXPECT_THAT(ErrorsOf(head + "{target: host-9, kind: fail, at: 2 ms}\n"),
               testing::AllOf(HasSubstr("s.yaml:5:"), HasSubstr("TL1406")));
-  EXPECT_THAT(ReadingProblems(head + "{target: host-9, kind: fail}\n"),
+  EXPECT_THAT(ErrorsOf(head + "{target: host-9, kind: fail}\n"),
               testing::AllOf(HasSubstr("s.yaml:5:"), HasSubstr("TL1406")));
 }
 
 TEST(Scenario, NeedsExactlyOneWorkload) {
-  EXPECT_THAT(ReadingProblems("cluster: {nodes: 4}\n"), HasSubstr("key 'workload' is missing"));
-  EXPECT_THAT(ReadingProblems("cluster: {nodes: 4}\nworkload: {}\n"), HasSubstr("TL1203"));
-  EXPECT_THAT(ReadingProblems("cluster: {nodes: 4}\nworkload: {training: {}, collective: {}}\n"),
+  EXPECT_THAT(ErrorsOf("cluster: {nodes: 4}\n"), HasSubstr("key 'workload' is missing"));
+  EXPECT_THAT(ErrorsOf("cluster: {nodes: 4}\nworkload: {}\n"), HasSubstr("TL1203"));
+  EXPECT_THAT(ErrorsOf("cluster: {nodes: 4}\nworkload: {training: {}, collective: {}}\n"),
               HasSubstr("TL1203"));
-  EXPECT_THAT(ReadingProblems("workload: {collective: {primitive: barrier}}\n"),
+  EXPECT_THAT(ErrorsOf("workload: {collective: {primitive: barrier}}\n"),
               HasSubstr("key 'cluster' is missing"));
 }
 
 TEST(Scenario, NeedsItsSizesExactlyOnce) {
   const std::string head = "cluster: {nodes: 4}\nworkload:\n  collective: {primitive: all_reduce";
-  EXPECT_THAT(ReadingProblems(head + "}\n"), HasSubstr("TL1205"));
-  EXPECT_THAT(ReadingProblems(head + ", size: 1 KiB, sizes: [1 KiB]}\n"), HasSubstr("TL1205"));
-  EXPECT_THAT(ReadingProblems(head + ", from: 2 KiB, to: 1 KiB}\n"), HasSubstr("TL1205"));
-  EXPECT_THAT(ReadingProblems(head + ", from: 2 KiB}\n"), HasSubstr("TL1205"));
-  EXPECT_THAT(ReadingProblems(head + ", size: 1 KiB, factor: 2}\n"), HasSubstr("TL1205"));
-  EXPECT_THAT(ReadingProblems(head + ", sizes: []}\n"), HasSubstr("TL1108"));
-  EXPECT_THAT(ReadingProblems(head + ", size: 5 PiB}\n"), HasSubstr("TL1108"));
+  EXPECT_THAT(ErrorsOf(head + "}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(ErrorsOf(head + ", size: 1 KiB, sizes: [1 KiB]}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(ErrorsOf(head + ", from: 2 KiB, to: 1 KiB}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(ErrorsOf(head + ", from: 2 KiB}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(ErrorsOf(head + ", size: 1 KiB, factor: 2}\n"), HasSubstr("TL1205"));
+  EXPECT_THAT(ErrorsOf(head + ", sizes: []}\n"), HasSubstr("TL1108"));
+  EXPECT_THAT(ErrorsOf(head + ", size: 5 PiB}\n"), HasSubstr("TL1108"));
 }
 
 TEST(Scenario, RefusesMoreRanksThanEndpoints) {
-  EXPECT_THAT(ReadingProblems(kCollective, {{"workload.collective.ranks=5", "--ranks"}}),
+  EXPECT_THAT(ErrorsOf(kCollective, {{"workload.collective.ranks=5", "--ranks"}}),
               HasSubstr("5 ranks on 4 endpoints"));
-  EXPECT_THAT(ReadingProblems(kCollective, {{"workload.collective.root=4", "--root"},
-                                            {"workload.collective.primitive=reduce", "OP"}}),
+  EXPECT_THAT(ErrorsOf(kCollective, {{"workload.collective.root=4", "--root"},
+                                     {"workload.collective.primitive=reduce", "OP"}}),
               HasSubstr("from 0 to 3"));
 }
 
 TEST(Scenario, RefusesKeysThatNothingWouldRead) {
-  EXPECT_THAT(
-      ReadingProblems(kCollective, {{"cluster.transport={kind: ideal, mtu: 1 KiB}", "--set 1"}}),
-      HasSubstr("TL1207"));
-  EXPECT_THAT(ReadingProblems(kCollective, {{"workload.collective.primitive=barrier", "OP"}}),
+  EXPECT_THAT(ErrorsOf(kCollective, {{"cluster.transport={kind: ideal, mtu: 1 KiB}", "--set 1"}}),
+              HasSubstr("TL1207"));
+  EXPECT_THAT(ErrorsOf(kCollective, {{"workload.collective.primitive=barrier", "OP"}}),
               HasSubstr("a barrier moves no data [TL1205]"));
-  EXPECT_THAT(ReadingProblems(kCollective, {{"cluster.fabric.switch={buffer: 1 MiB}", "--set 1"}}),
+  EXPECT_THAT(ErrorsOf(kCollective, {{"cluster.fabric.switch={buffer: 1 MiB}", "--set 1"}}),
               HasSubstr("'buffer' is of Ethernet switches, and InfiniBand has credits [TL1207]"));
 }
 
 TEST(Scenario, RefusesTheRootOfAPrimitiveWithoutOne) {
   const Assignment root{"workload.collective.root=1", "--root"};
-  EXPECT_THAT(ReadingProblems(kCollective, {root}), HasSubstr("all_reduce has no root [TL1207]"));
+  EXPECT_THAT(ErrorsOf(kCollective, {root}), HasSubstr("all_reduce has no root [TL1207]"));
   const Scenario scenario =
       ReadText(kCollective, {root, {"workload.collective.primitive=broadcast", "OP"}});
   EXPECT_EQ(std::get<CollectiveJob>(scenario.workload).root, 1U);
@@ -329,15 +318,15 @@ TEST(Scenario, WarnsOfPlanKeysThatTheExtentsMakeMoot) {
 
 TEST(Scenario, BlamesNoKeyForAPrimitiveThatItDoesNotKnow) {
   const std::string problems =
-      ReadingProblems(kCollective, {{"workload.collective.primitive=brodcast", "OP"},
-                                    {"workload.collective.root=1", "--root"},
-                                    {"workload.collective.algorithm=tree", "--algorithm"}});
+      ErrorsOf(kCollective, {{"workload.collective.primitive=brodcast", "OP"},
+                             {"workload.collective.root=1", "--root"},
+                             {"workload.collective.algorithm=tree", "--algorithm"}});
   EXPECT_THAT(problems, HasSubstr("did you mean 'broadcast'?"));
   EXPECT_THAT(problems, testing::Not(HasSubstr("all_reduce")));
 }
 
 TEST(Scenario, RefusesNodesBesideTheFabricAndInIt) {
-  EXPECT_THAT(ReadingProblems(kCollective, {{"cluster.fabric=single-switch:nodes=8", "--fabric"}}),
+  EXPECT_THAT(ErrorsOf(kCollective, {{"cluster.fabric=single-switch:nodes=8", "--fabric"}}),
               HasSubstr("'nodes' is given beside the fabric and in it [TL1105]"));
 }
 
@@ -366,9 +355,8 @@ TEST(Scenario, SeeksANodeFileBesideTheScenario) {
 }
 
 TEST(Scenario, RefusesAnAlgorithmThatCannotDoThePrimitive) {
-  EXPECT_THAT(
-      ReadingProblems(kCollective, {{"workload.collective.algorithm=pairwise", "--algorithm"}}),
-      HasSubstr("pairwise does not do all_reduce"));
+  EXPECT_THAT(ErrorsOf(kCollective, {{"workload.collective.algorithm=pairwise", "--algorithm"}}),
+              HasSubstr("pairwise does not do all_reduce"));
 }
 
 TEST(Scenario, ReadsATrainingPlanAndItsModelBesideTheFile) {
@@ -426,11 +414,11 @@ std::vector<std::string> PlacesInTheDemo(const std::string& assignment) {
 TEST(Scenario, BlamesTheClustersKeyThatNoFabricCanBeBuiltOf) {
   EXPECT_THAT(PlacesInTheDemo("cluster.node=dgx-h1000"), ElementsAre("TL1400 --set 1"));
   EXPECT_THAT(PlacesInTheDemo("cluster.nodes=1000000"), ElementsAre("TL1404 --set 1"));
-  EXPECT_THAT(ReadingProblems("cluster:\n  fabric: {kind: clos}\n  node: dgx-h1000\n  nodes: 4\n"
-                              "workload: {collective: {primitive: barrier}}\n"),
+  EXPECT_THAT(ErrorsOf("cluster:\n  fabric: {kind: clos}\n  node: dgx-h1000\n  nodes: 4\n"
+                       "workload: {collective: {primitive: barrier}}\n"),
               HasSubstr("s.yaml:3:9: error: unknown node template 'dgx-h1000' [TL1400]"));
-  EXPECT_THAT(ReadingProblems("cluster:\n  fabric: {kind: clos}\n  nodes: 900000\n"
-                              "workload: {collective: {primitive: barrier}}\n"),
+  EXPECT_THAT(ErrorsOf("cluster:\n  fabric: {kind: clos}\n  nodes: 900000\n"
+                       "workload: {collective: {primitive: barrier}}\n"),
               HasSubstr("s.yaml:3:10: error: the fabric is too large"));
 }
 
@@ -447,7 +435,7 @@ TEST(Scenario, BlamesThePrecisionThatNoKernelHas) {
 
 TEST(Scenario, SaysNothingOfKeysThatDependOnWhichWorkloadIsKept) {
   EXPECT_THAT(
-      ReadingProblems(kCollective, {{"jobs=[]", "--set 1"}}),
+      ErrorsOf(kCollective, {{"jobs=[]", "--set 1"}}),
       testing::AllOf(HasSubstr("TL1203"), HasSubstr("TL1220"), testing::Not(HasSubstr("TL1104"))));
   EXPECT_THAT(PlacesInTheDemo("workload.collective.primitive=all_reduce"),
               ElementsAre(HasSubstr("TL1203")));
@@ -465,8 +453,8 @@ TEST(Scenario, GivesAKindThatNeedsNodesThoseThatTheRanksOfACollectiveTake) {
   };
   EXPECT_EQ(nodes("{fabric: {kind: clos, radix: 64}}", 1024), 1024U);
   EXPECT_EQ(nodes("{node: dgx-h100, fabric: {kind: clos, radix: 64}}", 60), 8U);
-  EXPECT_THAT(ReadingProblems("cluster: {fabric: {kind: clos, radix: 64}}\n"
-                              "workload: {collective: {primitive: all_reduce, size: 1 MiB}}\n"),
+  EXPECT_THAT(ErrorsOf("cluster: {fabric: {kind: clos, radix: 64}}\n"
+                       "workload: {collective: {primitive: all_reduce, size: 1 MiB}}\n"),
               HasSubstr("needs a number of nodes"));
 }
 
@@ -483,7 +471,7 @@ TEST(Scenario, StagesTcpInHostMemory) {
   EXPECT_EQ(ReadText(kCollective).cluster.gpudirect, GpuDirect::kOn);
   const Assignment tcp{"cluster.transport.kind=tcp", "--set 1"};
   EXPECT_EQ(ReadText(kCollective, {tcp}).cluster.gpudirect, GpuDirect::kOff);
-  EXPECT_THAT(ReadingProblems(kCollective, {tcp, {"cluster.gpudirect=true", "--set 2"}}),
+  EXPECT_THAT(ErrorsOf(kCollective, {tcp, {"cluster.gpudirect=true", "--set 2"}}),
               testing::AllOf(HasSubstr("--set 2:1:"), HasSubstr("TL1209")));
 }
 

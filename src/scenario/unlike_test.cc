@@ -125,6 +125,8 @@ TEST(Unlike, SaysWhereStagesMayShareLinks) {
     const auto result = RunScenario(*scenario);
     ASSERT_TRUE(result.has_value()) << key;
     EXPECT_EQ(CountOf(*result, "groups of several stages or kinds"), warns) << key;
+    EXPECT_EQ(CountOf(*result, "groups of tp and of dp cross the same NICs"), warns) << key;
+    EXPECT_EQ(CountOf(*result, ""), 2 * warns) << key;
   }
 }
 
@@ -139,6 +141,8 @@ TEST(Unlike, SaysWhereGroupsOfOneKindLieDifferently) {
   const auto result = RunScenario(*scenario);
   ASSERT_TRUE(result.has_value());
   EXPECT_EQ(CountOf(*result, "groups of one kind lie differently"), 1);
+  EXPECT_EQ(CountOf(*result, "groups of tp and of dp cross the same NICs"), 1);
+  EXPECT_EQ(CountOf(*result, ""), 2);
   EXPECT_GE(result->time, result->bound);
 }
 
@@ -154,6 +158,7 @@ TEST(Unlike, SaysWhereGroupsOfTwoKindsMeetOnNics) {
     const auto result = RunScenario(*scenario);
     ASSERT_TRUE(result.has_value());
     EXPECT_EQ(CountOf(*result, "groups of tp and of dp"), meet ? 1 : 0) << placement;
+    EXPECT_EQ(CountOf(*result, ""), meet ? 1 : 0) << placement;
     const double flow = SecondsOf(text, "flow");
     if (meet) EXPECT_LT(result->time.seconds(), 0.95 * flow);
     if (!meet) EXPECT_NEAR(result->time.seconds(), flow, 0.04 * flow);

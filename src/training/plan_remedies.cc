@@ -255,6 +255,8 @@ std::string PlanRemedies::ForTensor() const {
 }
 
 std::string PlanRemedies::ForChunks() const {
+  // Once schedule and vp go together, the chunks may be right as they are.
+  if (!mended_.empty() && AsAsked(plan_, gpus_)) return ForProduct();
   std::vector<std::string> ways;
   std::vector<std::int64_t> good;
   if (plan_.vp > 1 && model_.layers % plan_.pp == 0) {

@@ -89,6 +89,19 @@ TEST(CheckPlan, ListsFactorisationsWhereTheScheduleIsToBeMendedToo) {
   }
 }
 
+// 7 chunks a rank cut no 20 layers, but vp is what 1f1b does not have: pp is right as it is.
+TEST(CheckPlan, AsksForNoOtherStagesWhereVpAloneIsWrong) {
+  TrainingPlan plan = Plan70B();
+  plan.pp = 4;
+  plan.dp = 4;
+  plan.vp = 7;
+  plan.schedule = PipelineSchedule::kOneFOneB;
+  EXPECT_EQ(HintOf(CheckPlan(testing::Llama70B(), plan, 128), "TL1324"),
+            "with vp 1: with tp 8 and pp 4, dp 4 fills the cluster");
+  plan.vp = 1;
+  EXPECT_THAT(CheckPlan(testing::Llama70B(), plan, 128), IsEmpty());
+}
+
 // What such a hint lists has no fault.
 TEST(CheckPlan, ListsFactorisationsThatHold) {
   TrainingPlan plan = Plan70B();

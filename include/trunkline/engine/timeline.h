@@ -90,6 +90,13 @@ struct FlowCounters {
 };
 
 // What happened when: the outcome of an engine.
+// Groups of two streams of one rank that crossed its NICs at once, as long as each takes by itself.
+struct GroupsTogether {
+  Time time;
+  std::string first;  // streams
+  std::string second;
+};
+
 struct Timeline {
   RunStatus status = RunStatus::kFinished;
   Time end;
@@ -101,6 +108,7 @@ struct Timeline {
   std::vector<LinkUse> links;        // every link with traffic, by link id
   std::vector<BlockedTask> blocked;  // not empty exactly when kUnfinished or kDeadlocked
   FlowCounters flow;
+  GroupsTogether together;  // of the analytic engine, the longest; 0: none
 };
 
 }  // namespace trunkline

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/test_fabrics.h"
+#include "fabric/builders/testing.h"
 #include "trunkline/collective/algorithm.h"
 #include "trunkline/engine/engine.h"
 #include "trunkline/fabric/build.h"
@@ -166,19 +167,11 @@ Disagreement WorstOf(const std::set<std::string>& algorithms, const Fabric& fabr
   return worst;
 }
 
-Fabric Specified(const std::string& text) {
-  const auto spec = ParseFabricSpec(text);
-  EXPECT_TRUE(spec.has_value()) << text;
-  auto built = BuildFabric(*spec);
-  EXPECT_TRUE(built.has_value()) << text;
-  return std::move(built->fabric);
-}
-
 // A leaf of a rail carries a quarter of its NICs, and no other rail's leaf helps it.
 TEST(Agreement, WithFlowIsWithinAThousandthWhereLeavesOfRailsAreTapered) {
   const auto worst =
       WorstOf({"hierarchical", "direct", "halving_doubling"},
-              Specified("rail-optimized:node=dgx-h100,nodes=16,radix=32,oversubscription=4,unit=8"),
+              FabricOf("rail-optimized:node=dgx-h100,nodes=16,radix=32,oversubscription=4,unit=8"),
               DefaultTransport(TransportKind::kInfiniband));
   EXPECT_LE(worst.share, 1e-3) << worst.what;
 }
@@ -186,7 +179,7 @@ TEST(Agreement, WithFlowIsWithinAThousandthWhereLeavesOfRailsAreTapered) {
 // What goes to another rail goes over NVLink first, to the GPU whose NIC hangs on it: a root sends
 // by all NICs of its server, and those of one server that send to one rail meet on a NIC.
 TEST(Agreement, WithFlowIsWithinAThousandthWhereRailsAreNotJoined) {
-  const Fabric fabric = Specified("rail-only:node=dgx-h100,nodes=9");
+  const Fabric fabric = FabricOf("rail-only:node=dgx-h100,nodes=9");
   const TransportModel transport = DefaultTransport(TransportKind::kInfiniband);
   const auto worst = WorstOf({"direct", "hierarchical"}, fabric, transport);
   EXPECT_LE(worst.share, 1e-3) << worst.what;
@@ -210,7 +203,7 @@ TEST(Agreement, WithFlowIsWithinAThousandthWhereRailsAreNotJoined) {
 // NIC's rail.
 TEST(Agreement, WithFlowIsWithinAThousandthWhereNicsAreSwapped) {
   std::string text = *ExportFabric(
-      Specified("rail-optimized:node=dgx-h100,nodes=8,radix=32,oversubscription=4,unit=4"), "csv");
+      FabricOf("rail-optimized:node=dgx-h100,nodes=8,radix=32,oversubscription=4,unit=4"), "csv");
   const auto swap = [&text](const std::string& a, const std::string& b) {
     const auto end_of = [&text](const std::string& nic) {
       const std::size_t begin = text.find(",leaf", text.find("nic:" + nic + ",1,"));
@@ -231,7 +224,7 @@ TEST(Agreement, WithFlowIsWithinAThousandthWhereNicsAreSwapped) {
 // Three GPUs of some NICs, two of another, over buses that they share too.
 TEST(Agreement, WithFlowIsWithinAFifthOfAPercentWhereGpusShareNics) {
   const auto worst =
-      WorstOf({"direct", "hierarchical"}, Specified("rail-optimized:node=dgx-h100,nodes=4,nics=3"),
+      WorstOf({"direct", "hierarchical"}, FabricOf("rail-optimized:node=dgx-h100,nodes=4,nics=3"),
               IdealTransport());
   EXPECT_LE(worst.share, 2e-3) << worst.what;
 }
@@ -239,7 +232,7 @@ TEST(Agreement, WithFlowIsWithinAFifthOfAPercentWhereGpusShareNics) {
 // All of one pod pass the same cable to the root's, which the root's own do not use: the slower of
 // that cable and the root's NIC, not all of it at the cable's speed.
 TEST(Agreement, WithFlowIsWithinAThousandthWhereOnlySomeCrossANarrowCore) {
-  const auto worst = WorstOf({"direct"}, Specified("meta-roce:rack=1,racks=4,node=host,nodes=16"),
+  const auto worst = WorstOf({"direct"}, FabricOf("meta-roce:rack=1,racks=4,node=host,nodes=16"),
                              IdealTransport());
   EXPECT_LE(worst.share, 1e-3) << worst.what;
 }

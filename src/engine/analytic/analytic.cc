@@ -159,8 +159,8 @@ Result<Timeline> RunAnalytic(const EngineInput& input, const EngineOptions& opti
   fabric.NoteUnlike(costs.most_unlike());
   auto together = LongestTogether(input, run, costs);
   if (!together) return std::unexpected(together.error());
-  fabric.NoteTogether(*std::move(together));
   Timeline timeline;
+  timeline.together = *std::move(together);
   timeline.status = *status;
   timeline.events = run.tasks_run();
   timeline.end = LastEnd(run);

@@ -60,17 +60,6 @@ class FabricCosts {
   // Where the groups of runs differed most, so far; not of steps that are tried beside them.
   [[nodiscard]] double most_unlike() const { return most_unlike_; }
   void NoteUnlike(double unlike) { most_unlike_ = std::max(most_unlike_, unlike); }
-  // For how long groups of two streams of one rank crossed its NICs at once, in the run in which
-  // that was longest; of none where the time is 0.
-  struct Together {
-    Time time;
-    std::string first;  // streams
-    std::string second;
-  };
-  [[nodiscard]] const Together& together() const { return together_; }
-  void NoteTogether(Together together) {
-    if (together.time > together_.time) together_ = std::move(together);
-  }
   // The lower bound of a collective, with the fabric to itself.
   [[nodiscard]] Result<Time> BoundOf(const std::vector<DeviceId>& members,
                                      const CollectiveChoice& choice) const;
@@ -112,7 +101,6 @@ class FabricCosts {
   const TransportModel& transport_;
   const FabricCuts cuts_;
   double most_unlike_ = 1;
-  Together together_;
   OfLayouts of_layouts_;
   std::mutex mutex_;  // guards what follows, groups included
   std::map<std::vector<DeviceId>, CutLoad> loads_;

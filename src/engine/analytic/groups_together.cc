@@ -3,19 +3,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <utility>
 #include <vector>
+
+#include "engine/intervals.h"
 
 namespace trunkline {
 namespace {
 
-struct Interval {
-  Time start;
-  Time end;
-};
 // Of each stream of a rank, in the order of its program.
-using StreamIntervals = std::map<std::uint8_t, std::vector<Interval>>;
+using StreamIntervals = std::map<std::uint8_t, std::vector<BusyInterval>>;
 
 bool LeavesNode(const EngineInput& input, RankId rank, std::uint32_t role) {
   const Fabric& fabric = input.router.fabric();
@@ -44,28 +41,19 @@ Result<StreamIntervals> IntervalsOf(const EngineInput& input, const StepRun::Ran
   return intervals;
 }
 
-Time TogetherIn(std::span<const Interval> a, std::span<const Interval> b) {
-  Time together;
-  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    const Time from = std::max(a[i].start, b[j].start);
-    const Time to = std::min(a[i].end, b[j].end);
-    if (from < to) together += to - from;
-    ++(a[i].end < b[j].end ? i : j);
-  }
-  return together;
-}
-
 }  // namespace
 
-Result<FabricCosts::Together> LongestTogether(const EngineInput& input, const StepRun& run,
-                                              StepCosts& costs) {
-  FabricCosts::Together longest;
+Result<GroupsTogether> LongestTogether(const EngineInput& input, const StepRun& run,
+                                       StepCosts& costs) {
+  GroupsTogether longest;
   for (const StepRun::Rank& rank : run.ranks()) {
     const auto intervals = IntervalsOf(input, rank, costs);
     if (!intervals) return std::unexpected(intervals.error());
-    for (auto a = intervals->begin(); a != intervals->end(); ++a) {
-      for (auto b = std::next(a); b != intervals->end(); ++b) {
-        const Time time = TogetherIn(a->second, b->second);
+    std::vector<std::pair<std::uint8_t, IntervalUnion>> streams;
+    for (const auto& [stream, busy] : *intervals) streams.emplace_back(stream, IntervalUnion(busy));
+    for (auto a = streams.begin(); a != streams.end(); ++a) {
+      for (auto b = std::next(a); b != streams.end(); ++b) {
+        const Time time = a->second.Overlap(b->second);
         if (time <= longest.time) continue;
         longest = {.time = time,
                    .first = input.graph.streams()[a->first],

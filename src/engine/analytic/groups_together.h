@@ -6,10 +6,9 @@
 
 namespace trunkline {
 
-// For how long two streams of one rank were in collectives at once whose groups both leave their
-// node, so that they meet on its NICs, as long as each takes by itself. Of the rank and streams for
-// which that is longest.
-[[nodiscard]] Result<FabricCosts::Together> LongestTogether(const EngineInput& input,
-                                                            const StepRun& run, StepCosts& costs);
+// The two streams of one rank that were longest in collectives at once whose groups both leave
+// their node, so that they meet on its NICs.
+[[nodiscard]] Result<GroupsTogether> LongestTogether(const EngineInput& input, const StepRun& run,
+                                                     StepCosts& costs);
 
 }  // namespace trunkline

@@ -242,6 +242,7 @@ Time Interpreter::Duration(std::uint32_t connection, std::int64_t bytes, bool fo
   const FlowRate rate = model_.connections[connection].limit;
   if (follows && state.surplus != 0) return FluidTime(Bytes(bytes), rate, state.surplus);
   if (lone_.empty()) lone_.resize(std::size_t{1} << kLoneBits);
+  // 2^64 by the golden ratio: Knuth, The Art of Computer Programming 3, section 6.4.
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15U;
   const std::uint64_t hash = (rate.units ^ static_cast<std::uint64_t>(bytes)) * kOdd;
   LoneTransfer& known = lone_[hash >> (64 - kLoneBits)];

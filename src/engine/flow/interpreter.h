@@ -135,7 +135,7 @@ class Interpreter {
     Kind kind = Kind::kPut;
   };
   static constexpr std::size_t kBlock = 16;
-  static constexpr std::size_t kLoneBits = 10;
+  static constexpr std::size_t kLoneBits = 10;  // more rates and sizes at once than runs have
 
   // A long program of a class of participants, read once: targets are indices into `peers`, those
   // of signals to oneself are channels. One that rotates is of all participants: targets are how

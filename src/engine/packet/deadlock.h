@@ -13,11 +13,11 @@ namespace trunkline {
 
 struct Plant;
 
-// A packet in a switch: it holds room that an input's class is short of, and queues for an output.
-// Both by [link x classes + class].
-// Simulated time between two looks for one.
+// Simulated time between two looks for a deadlock.
 inline constexpr Time kBetweenDeadlockLooks = Time::Microseconds(1000);
 
+// A packet in a switch: it holds room that an input's class is short of, and queues for an output.
+// Both by [link x classes + class].
 struct QueueWait {
   static constexpr std::size_t kNothing = std::numeric_limits<std::size_t>::max();
   std::size_t input = 0;

@@ -84,6 +84,36 @@ struct Uses {
 
 // What can be seen of a run, as text.
 template <typename S>
+std::string SeenOf(const Plant& plant, const Recorder& recorder, const S& shard) {
+  std::string seen;
+  for (std::size_t i = 0; i < recorder.delivered.size(); ++i) {
+    seen += fmt::format("flow {} delivered {} acknowledged {}\n", i, recorder.delivered[i].ps(),
+                        recorder.acknowledged[i].ps());
+  }
+  const PacketCounters c = shard.counters();
+  seen += fmt::format(
+      "hops {} {} {} drops {} {} trims {} marks {} pauses {} {} {} {} again {} {} timeouts {} "
+      "failures {} bytes {}\n",
+      c.hops.data, c.hops.ack, c.hops.control, c.drops, c.fault_drops, c.trims, c.marks, c.pauses,
+      c.pause_repeats, c.pause_expiries, c.resumes, c.retransmissions, c.refused, c.timeouts,
+      c.failures, c.delivered_bytes);
+  for (std::size_t i = 0; i < plant.pauses.size(); ++i) {
+    if (plant.pauses[i].until == 0) continue;
+    seen +=
+        fmt::format("pause {} past {} until {}\n", i, plant.pauses[i].past, plant.pauses[i].until);
+  }
+  for (const auto& [queues, bytes] : shard.pause_causes()) {
+    seen += fmt::format("pause {} for {}: {}\n", queues.first, queues.second, bytes);
+  }
+  for (std::size_t i = 0; i < plant.ports.size(); ++i) {
+    if (plant.ports[i].packets == 0) continue;
+    seen += fmt::format("link {} bytes {} queue {}\n", i, plant.ports[i].wire_bytes,
+                        plant.max_queue_bytes[i]);
+  }
+  return seen;
+}
+
+template <typename S>
 std::string Simulate(const SmallRun& run, Order order, Uses& uses) {
   RouterOptions routing;
   routing.policy = run.routing;
@@ -120,32 +150,7 @@ std::string Simulate(const SmallRun& run, Order order, Uses& uses) {
   uses.calm_windows += shard.calm_windows();
   uses.ahead += plant.host_of_link.empty() ? 0 : 1;
   ExpectBuffersKept(run, initial, plant, shard);
-  std::string seen;
-  for (std::size_t i = 0; i < run.flows.size(); ++i) {
-    seen += fmt::format("flow {} delivered {} acknowledged {}\n", i, recorder.delivered[i].ps(),
-                        recorder.acknowledged[i].ps());
-  }
-  const PacketCounters c = shard.counters();
-  seen += fmt::format(
-      "hops {} {} {} drops {} {} trims {} marks {} pauses {} {} {} {} again {} {} timeouts {} "
-      "failures {} bytes {}\n",
-      c.hops.data, c.hops.ack, c.hops.control, c.drops, c.fault_drops, c.trims, c.marks, c.pauses,
-      c.pause_repeats, c.pause_expiries, c.resumes, c.retransmissions, c.refused, c.timeouts,
-      c.failures, c.delivered_bytes);
-  for (std::size_t i = 0; i < plant.pauses.size(); ++i) {
-    if (plant.pauses[i].until == 0) continue;
-    seen +=
-        fmt::format("pause {} past {} until {}\n", i, plant.pauses[i].past, plant.pauses[i].until);
-  }
-  for (const auto& [queues, bytes] : shard.pause_causes()) {
-    seen += fmt::format("pause {} for {}: {}\n", queues.first, queues.second, bytes);
-  }
-  for (std::size_t i = 0; i < plant.ports.size(); ++i) {
-    if (plant.ports[i].packets == 0) continue;
-    seen += fmt::format("link {} bytes {} queue {}\n", i, plant.ports[i].wire_bytes,
-                        plant.max_queue_bytes[i]);
-  }
-  return seen;
+  return SeenOf(plant, recorder, shard);
 }
 
 // Ten thousand runs in all; fewer where sanitizers make each fifty times slower.

@@ -82,15 +82,10 @@ class Shard {
   // reads `read` from now on. REQUIRES: all events before have been handled.
   void Publish(Time now, std::uint32_t write, std::uint32_t read);
 
-  // --- One of several shards, which run side by side in windows no longer than a cut cable's
-  // delay.
+  // --- One of several shards, side by side in windows no longer than a cut cable's delay.
 
   // This shard is number `id` of `count`. REQUIRES: nothing has happened yet.
-  void JoinShards(std::uint16_t id, std::size_t count) {
-    id_ = id;
-    for (std::vector<Outbox>& side : outboxes_) side.resize(count);
-    FindWays();
-  }
+  void JoinShards(std::uint16_t id, std::size_t count);
   // No later than the next event here or of what waits in this side's outboxes, and no earlier than
   // a zone may be behind; then the end of what should be run at once.
   [[nodiscard]] Time NextWindow()
@@ -247,6 +242,7 @@ class Shard {
   [[nodiscard]] std::uint32_t LinkToReceiver(std::uint32_t queue_pair) const;
 
   // shard_ahead.h: endpoints that run ahead of the rest.
+  void CatchUpTowards(std::uint32_t link);
   void DriveEnd(std::uint32_t link);
   void RunAhead(std::uint32_t link, std::int64_t departures, std::int64_t arrivals);
   void RunReadyEnds();
@@ -417,10 +413,10 @@ class Shard {
   bool stop_ = false;
   const std::uint16_t* zones_;  // by link: Zones::of_link
   bool zoned_;
-  std::vector<std::vector<std::uint32_t>> due_in_zone_;  // ports that catch up when windows end
+  std::vector<std::vector<std::uint32_t>> due_in_zone_;  // catch up at windows' ends, or as swept
   bool ends_apart_;                                      // Zones::ends_apart
   EndsAhead ahead_;
-  std::vector<PacketQueue> inboxes_;  // by link: what is on its way to an endpoint that is apart
+  std::vector<PacketQueue> inboxes_;  // by link: on its way to an endpoint apart or ahead
   std::vector<std::vector<std::uint32_t>> ends_in_zone_;  // the links of endpoints that are
   Queue queue_;
   PacketPool packets_;

@@ -15,10 +15,16 @@
 // of what it sends could come back (EndsAhead::sweep).
 namespace trunkline {
 
+// The switch's port to an endpoint catches up, where it is this shard's to look at.
+template <typename Queue, bool kFused>
+inline void Shard<Queue, kFused>::CatchUpTowards(std::uint32_t link) {
+  if (cables_[link ^ 1U].from_shard == id_) CatchUp(link ^ 1U);
+}
+
 // A NIC's port, or what waits for it, goes on as far as is known: to now, and through what comes.
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::DriveEnd(std::uint32_t link) {
-  CatchUp(link ^ 1U);
+  CatchUpTowards(link);
   RunAhead(link, now_ + 1, std::min(ahead_.limit, ahead_.bounds[ahead_.host_of_link[link]]));
   const std::int64_t next = NextIn(link ^ 1U);
   if (next == kNever || next < ahead_.limit || ahead_.is_held[link] != 0) return;
@@ -149,13 +155,11 @@ std::int64_t Shard<Queue, kFused>::NextAhead() const {
 // An event of an endpoint, which comes to its time first; false where it is another's.
 template <typename Queue, bool kFused>
 bool Shard<Queue, kFused>::HandleAhead(const PacketEvent& event) {
-  const std::uint32_t link = event.entity();
   if (event.kind() == PacketEventKind::kPost) {
     const std::int64_t after = event.time + 1;
     const auto come = [&](const std::vector<std::uint32_t>& links) {
       for (const std::uint32_t own : links) {
-        if (cables_[own].from_shard != id_) continue;
-        CatchUp(own ^ 1U);
+        CatchUpTowards(own);
         RunAhead(own, after, after);
         ahead_.ready.push_back(own);
       }
@@ -170,14 +174,17 @@ bool Shard<Queue, kFused>::HandleAhead(const PacketEvent& event) {
     application_.OnPost(event.entity(), now());
     return true;
   }
+  const bool is_done = event.kind() == PacketEventKind::kPortDone;
+  if (!is_done && event.kind() != PacketEventKind::kRefresh) return false;
+  const std::uint32_t link = event.entity();
   if (ports_[link].at_switch != kNoIndex) return false;
-  if (event.kind() == PacketEventKind::kPortDone) {
+  if (is_done) {
     ahead_.woken[link] = kNever;
     DriveEnd(link);
     return true;
   }
-  if (event.kind() != PacketEventKind::kRefresh || event.payload() < kExpiry) return false;
-  CatchUp(link ^ 1U);
+  if (event.payload() < kExpiry) return false;
+  CatchUpTowards(link);
   RunAhead(link, event.time + 1, event.time);
   ahead_.Leave(link, event.time);
   OnRefresh(link, event.payload());

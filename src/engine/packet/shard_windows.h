@@ -95,8 +95,17 @@ void Shard<Queue, kFused>::FindWays() {
     const bool inside = (!zoned_ && !ahead_.on) || leads_to_[link] == ZoneFrom(link);
     catches_up_[link] = needs_events ? std::uint8_t{0} : inside ? kDueInside : kDueAcross | kListed;
   }
-  for (std::vector<std::uint32_t>& ends : ends_in_zone_) {
-    std::erase_if(ends, [this](std::uint32_t link) { return cables_[link].from_shard != id_; });
+}
+
+template <typename Queue, bool kFused>
+void Shard<Queue, kFused>::JoinShards(std::uint16_t id, std::size_t count) {
+  id_ = id;
+  for (std::vector<Outbox>& side : outboxes_) side.resize(count);
+  FindWays();
+  for (auto* const parts : {&ends_in_zone_, &ahead_.links_of_host}) {
+    for (std::vector<std::uint32_t>& ends : *parts) {
+      std::erase_if(ends, [this](std::uint32_t link) { return cables_[link].from_shard != id_; });
+    }
   }
 }
 

@@ -15,7 +15,8 @@ namespace trunkline {
 // come to the same time: a start cuts the window of all zones short, of which a run of phases has a
 // few and messages that come at random have thousands, where there is one zone. A trigger is heard
 // of in no order of time, and starts flows where zones may have been: after the window, or there is
-// one zone.
+// one zone. Where zones are not worthwhile and what starts flows is known long enough before,
+// endpoints may run ahead instead (ends_ahead.h): `may_run_ahead`.
 [[nodiscard]] Plant BuildTrafficPlant(const PacketInput& input, const NetworkPaths& paths,
                                       const TrafficWorkload& traffic, const Placement& placement,
                                       std::vector<CableChange> faults, bool may_run_ahead);

@@ -192,8 +192,8 @@ void TrafficAgent::Post(std::uint32_t flow, Time now) {
   if (run_.fast_forward_) begun_.push_back(flow);
   const TrafficFlow& what = run_.traffic_.flows[flow];
   auto& shard = run_.shards_.shard(shard_);
-  const std::int64_t bytes = what.bytes.count();
-  what.read ? shard.PostRead(queue_pair, bytes) : shard.Post(queue_pair, bytes);
+  if (what.read) return shard.PostRead(queue_pair, what.bytes.count());
+  shard.Post(queue_pair, what.bytes.count());
 }
 
 void TrafficAgent::OnDelivered(std::uint32_t queue_pair, Time now) {
