@@ -1,7 +1,9 @@
 #include "collective/tree_schedule.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace trunkline {
@@ -26,6 +28,27 @@ Tree::Tree(std::vector<Participant> parent)
   }
 }
 
+namespace {
+
+// By participant, which do the same in each tree.
+std::vector<std::uint32_t> ClassesOf(std::span<const Tree> trees, std::uint32_t ranks,
+                                     std::uint32_t participants) {
+  std::vector<std::uint32_t> classes(participants);
+  std::map<std::tuple<std::uint32_t, std::size_t, bool, bool>, std::uint32_t> names;
+  for (const Tree& tree : trees) {
+    names.clear();
+    for (Participant p = 0; p < participants; ++p) {
+      const auto next = static_cast<std::uint32_t>(names.size());
+      classes[p] =
+          names.try_emplace({classes[p], tree.children(p).size(), tree.is_root(p), p < ranks}, next)
+              .first->second;
+    }
+  }
+  return classes;
+}
+
+}  // namespace
+
 TreeSchedule::TreeSchedule(std::string algorithm, const CollectiveSpec& spec, std::uint32_t ranks,
                            std::vector<Tree> trees, std::uint32_t participants,
                            std::int64_t slice_count)
@@ -34,7 +57,8 @@ TreeSchedule::TreeSchedule(std::string algorithm, const CollectiveSpec& spec, st
       participants_(participants),
       slice_count_(slice_count),
       slices_(spec.bytes.count(), spec.element_bytes, static_cast<std::int64_t>(trees_.size()),
-              slice_count) {}
+              slice_count),
+      classes_(ClassesOf(trees_, ranks, participants)) {}
 
 std::int64_t TreeSchedule::scratch_bytes(Participant p) const {
   if (!reduces()) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,6 +61,10 @@ class TreeSchedule final : public ProgramSchedule<TreeSchedule> {
   }
   [[nodiscard]] std::int64_t scratch_bytes(Participant p) const override;
   [[nodiscard]] std::uint64_t op_count(Participant p, std::uint32_t channel) const override;
+  // Those that have as many children in each tree do the same.
+  [[nodiscard]] std::optional<std::uint32_t> program_class(Participant p) const override {
+    return classes_[p];
+  }
 
   [[nodiscard]] Op OpAt(Participant p, std::uint32_t channel, std::uint64_t index) const;
   template <typename Visit>
@@ -110,7 +115,8 @@ class TreeSchedule final : public ProgramSchedule<TreeSchedule> {
   std::vector<Tree> trees_;
   std::uint32_t participants_;
   std::int64_t slice_count_;
-  NestedCut slices_;  // by tree, then by slice
+  NestedCut slices_;                    // by tree, then by slice
+  std::vector<std::uint32_t> classes_;  // by participant
 };
 
 }  // namespace trunkline

@@ -17,7 +17,7 @@ constexpr std::uint64_t kMaxOpsToRead = std::uint64_t{1} << 26;
 constexpr std::size_t kMaxConnections = std::size_t{1} << 22;
 
 // What a connection is to a rank at one of its ends.
-enum class Name : std::uint8_t { kPut, kWait, kSend, kReceive };
+enum class Name : std::uint8_t { kPut, kWait, kSend, kReceive, kProgram };
 
 std::uint64_t Label(Name name, std::uint64_t slot, std::uint64_t channel = 0,
                     std::uint64_t role = 0) {
@@ -25,7 +25,8 @@ std::uint64_t Label(Name name, std::uint64_t slot, std::uint64_t channel = 0,
   return HashCombine(HashCombine(head, channel), role);
 }
 
-// The problem as a graph: vertices are ranks, then connections, then resources.
+// The problem as a graph: vertices are ranks, then connections, then resources, then the bundles of
+// ports that have several.
 class GraphBuilder {
  public:
   explicit GraphBuilder(const FlowProblem& problem)
@@ -35,26 +36,63 @@ class GraphBuilder {
                         static_cast<std::uint32_t>(problem.connections.size())) {}
 
   std::optional<LabelledGraph> Build();
+  // By seat: the vertex of its first bundle, which those of the others follow; kNone: there is just
+  // one, which is part of its rank.
+  [[nodiscard]] std::span<const std::uint32_t> first_programs() const { return first_programs_; }
+  [[nodiscard]] const PatternRoles& roles(std::uint32_t pattern) const { return roles_[pattern]; }
 
  private:
-  enum class Kind : std::uint8_t { kRank, kConnection, kResource };
+  enum class Kind : std::uint8_t { kRank, kConnection, kResource, kProgram };
   static std::uint64_t Attribute(Kind kind, std::uint64_t value) {
     return HashCombine(static_cast<std::uint64_t>(kind), value);
   }
   void AddRank(std::uint32_t rank);
   void AddPort(std::uint32_t rank, std::uint32_t port);
-  void Join(std::uint32_t rank, std::uint32_t connection, std::uint64_t label);
+  std::uint32_t AddPrograms(std::uint32_t rank, std::uint32_t port);
+  void Join(std::uint32_t vertex, std::uint32_t connection, std::uint64_t label);
 
   const FlowProblem& problem_;
   std::uint32_t first_connection_;
   std::uint32_t first_resource_;
   std::vector<PatternRoles> roles_;
+  std::vector<std::uint32_t> first_programs_;
   std::vector<std::uint64_t> attributes_;
   std::vector<LabelledGraph::Edge> edges_;
 };
 
-void GraphBuilder::Join(std::uint32_t rank, std::uint32_t connection, std::uint64_t label) {
-  edges_.push_back({rank, first_connection_ + connection, label, label});
+void GraphBuilder::Join(std::uint32_t vertex, std::uint32_t connection, std::uint64_t label) {
+  edges_.push_back({vertex, first_connection_ + connection, label, label});
+}
+
+// What a rank does on the channels of a port: by vertices of their own, or as its attribute.
+std::uint32_t GraphBuilder::AddPrograms(std::uint32_t rank, std::uint32_t port) {
+  const std::uint32_t index = problem_.ranks[rank].first_seat + port;
+  const FlowProblem::Seat& seat = problem_.seats[index];
+  const std::uint32_t pattern = problem_.communicators[seat.communicator].pattern;
+  const PatternRoles& roles = roles_[pattern];
+  const std::size_t channels = roles.places.size();
+  const auto programs = std::span(roles.program).subspan(seat.position * channels, channels);
+  if (roles.bundles == 1) {
+    for (const std::uint64_t program : programs) {
+      attributes_[rank] = HashCombine(attributes_[rank], program);
+    }
+    return kNone;
+  }
+  const auto first = static_cast<std::uint32_t>(attributes_.size());
+  const std::uint64_t label = Label(Name::kProgram, port);
+  for (std::uint32_t bundle = 0; bundle < roles.bundles; ++bundle) {
+    edges_.push_back({rank, first + bundle, label, label});
+    attributes_.push_back(Attribute(Kind::kProgram, 0));
+  }
+  std::vector<std::size_t> begins(roles.bundles);
+  for (std::size_t channel = 0; channel < channels; ++channel) {
+    const PatternRoles::Place& place = roles.places[channel];
+    if (place.index == 0) begins[place.bundle] = channel;
+    std::uint64_t& attribute = attributes_[first + place.bundle];
+    attribute =
+        HashCombine(HashCombine(attribute, channel - begins[place.bundle]), programs[channel]);
+  }
+  return first_programs_[index] = first;
 }
 
 void GraphBuilder::AddPort(std::uint32_t rank, std::uint32_t port) {
@@ -62,17 +100,21 @@ void GraphBuilder::AddPort(std::uint32_t rank, std::uint32_t port) {
   const FlowProblem::Communicator& communicator = problem_.communicators[seat.communicator];
   const Pattern& pattern = problem_.patterns[communicator.pattern];
   const PatternRoles& roles = roles_[communicator.pattern];
-  attributes_[rank] = HashCombine(attributes_[rank], roles.program[seat.position]);
+  const std::uint32_t programs = AddPrograms(rank, port);
+  const auto join = [&](Name name, std::uint32_t pair, std::uint64_t role) {
+    const std::uint32_t channel = pattern.pairs[pair].channel;
+    const PatternRoles::Place& place = roles.places[channel];
+    const bool apart = programs != kNone;
+    Join(apart ? programs + place.bundle : rank, communicator.first_connection + pair,
+         Label(name, port, apart ? place.index : channel, role));
+  };
   for (std::uint32_t pair = pattern.first_outbound[seat.position];
        pair < pattern.first_outbound[seat.position + 1]; ++pair) {
-    Join(rank, communicator.first_connection + pair,
-         Label(Name::kPut, port, pattern.pairs[pair].channel, roles.source_role[pair]));
+    join(Name::kPut, pair, roles.source_role[pair]);
   }
   for (std::uint32_t i = pattern.first_inbound[seat.position];
        i < pattern.first_inbound[seat.position + 1]; ++i) {
-    const std::uint32_t pair = pattern.inbound[i];
-    Join(rank, communicator.first_connection + pair,
-         Label(Name::kWait, port, pattern.pairs[pair].channel, roles.destination_role[pair]));
+    join(Name::kWait, pattern.inbound[i], roles.destination_role[pattern.inbound[i]]);
   }
 }
 
@@ -96,6 +138,7 @@ std::optional<LabelledGraph> GraphBuilder::Build() {
     roles_.push_back(*std::move(roles));
   }
   attributes_.resize(first_resource_ + problem_.capacities.size());
+  first_programs_.resize(problem_.seats.size(), kNone);
   edges_.reserve(2 * problem_.connections.size() + problem_.hops.size());
   for (std::uint32_t rank = 0; rank < problem_.ranks.size(); ++rank) AddRank(rank);
   for (std::uint32_t i = 0; i < problem_.connections.size(); ++i) {
@@ -136,6 +179,34 @@ struct Classes {
     }
   }
 };
+
+// Of each port of the simulated ranks the channels of the first bundle of each class; false where
+// these are all.
+bool FindChannels(const FlowProblem& problem, const std::vector<std::uint32_t>& partition,
+                  const GraphBuilder& graph, Folding& folding) {
+  bool fewer = false;
+  std::vector<std::uint32_t> classes;  // by bundle
+  for (const RankId id : folding.ranks) {
+    const FlowProblem::Rank& rank = problem.ranks[Index(id)];
+    for (std::uint32_t port = 0; port < problem.shapes[rank.program].ports.size(); ++port) {
+      const std::uint32_t seat = rank.first_seat + port;
+      const std::uint32_t first = graph.first_programs()[seat];
+      std::vector<std::uint32_t>& channels = folding.channels.emplace_back();
+      if (first == kNone) continue;
+      const auto& places =
+          graph.roles(problem.communicators[problem.seats[seat].communicator].pattern).places;
+      classes.clear();
+      for (std::uint32_t channel = 0; channel < places.size(); ++channel) {
+        const PatternRoles::Place& place = places[channel];
+        if (place.index == 0) classes.push_back(partition[first + place.bundle]);
+        const auto own = classes.begin() + place.bundle;
+        if (std::find(classes.begin(), own, *own) == own) channels.push_back(channel);
+      }
+      fewer |= channels.size() < places.size();
+    }
+  }
+  return fewer;
+}
 
 // Adds up, for each class of connections, what its members take of one resource of each class.
 void AddHops(const FlowProblem& problem, const Classes& connections, const Classes& resources,
@@ -203,21 +274,23 @@ Folding Unfolded(const FlowProblem& problem) {
 
 std::optional<Folding> Fold(const FlowProblem& problem) {
   if (problem.connections.size() > kMaxConnections || !CanPay(problem)) return std::nullopt;
-  const auto graph = GraphBuilder(problem).Build();
+  GraphBuilder builder(problem);
+  const auto graph = builder.Build();
   if (!graph) return std::nullopt;
   const std::vector<std::uint32_t> partition = CoarsestEquitablePartition(*graph);
   const std::size_t ranks = problem.ranks.size();
   Classes rank_classes(partition, 0, ranks);
-  if (rank_classes.representative.size() == ranks) return std::nullopt;
+  Folding folding;
+  for (const std::uint32_t rank : rank_classes.representative) {
+    folding.ranks.push_back(RankId(rank));
+  }
+  const bool fewer_channels = FindChannels(problem, partition, builder, folding);
+  if (folding.ranks.size() == ranks && !fewer_channels) return std::nullopt;
   Classes connection_classes(partition, ranks, problem.connections.size());
   Classes resource_classes(partition, ranks + problem.connections.size(),
                            problem.capacities.size());
 
-  Folding folding;
   folding.folded = true;
-  for (const std::uint32_t rank : rank_classes.representative) {
-    folding.ranks.push_back(RankId(rank));
-  }
   for (const std::uint32_t resource : resource_classes.representative) {
     folding.capacities.push_back(problem.capacities[resource]);
   }

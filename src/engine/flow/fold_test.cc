@@ -160,6 +160,51 @@ TEST(Fold, GivesTheSamePicosecondsOnToriWhoseRoutesTakeAllPaths) {
   }
 }
 
+// Every server has `gpus` GPUs, each with a NIC of its own, and channel c is to GPU g + 1 what
+// channel c - 1 is to GPU g: at most one rank of a server is simulated, whatever the servers are to
+// one another.
+TEST(Fold, GivesTheSamePicosecondsForTheChannelsOfServers) {
+  constexpr std::uint32_t kGpus = 8;
+  std::uint64_t seed = 0;
+  for (const char* algorithm : {"ring", "double_binary_tree", "hierarchical"}) {
+    for (const std::uint32_t channels : {3U, kGpus, 2 * kGpus}) {
+      for (const char* fabric : {"rail-optimized:node=dgx-h100,radix=16,unit=2,nodes=",
+                                 "clos:node=dgx-h100,radix=16,nodes="}) {
+        const std::uint32_t nodes = 2 + ++seed % 4;
+        FlowCase run{
+            .fabric = BuildFabric(ParseFabricSpec(fabric + std::to_string(nodes)).value())->fabric};
+        run.routing.policy = RoutingPolicy::kAdaptive;
+        const std::uint32_t ranks = nodes * kGpus;
+        CollectiveChoice choice =
+            Choose(Primitive::kAllReduce, std::int64_t{48'000} * ranks, algorithm, channels);
+        choice.spec.slots = 2;
+        choice.spec.slice = Bytes(4096);
+        const auto graph = SingleCollective(choice, ranks, 2);
+        const std::size_t simulated =
+            ExpectSameFolded(run, *graph, PackedPlacement(run.fabric, ranks).value(),
+                             std::string(fabric) + std::to_string(nodes) + " " + algorithm);
+        const bool turns = channels % kGpus == 0;
+        EXPECT_LE(simulated, turns ? nodes : ranks) << fabric << algorithm << channels;
+      }
+    }
+  }
+}
+
+// Channels that a rank runs alike are simulated once, also where ranks differ.
+TEST(Fold, SimulatesAlikeChannelsOnce) {
+  for (const char* algorithm : {"ring", "double_binary_tree"}) {
+    FlowCase star{.fabric = Star(6, {{}, {Rate::GigabytesPerSecond(25)}, {}, {}, {}, {}})};
+    const auto transfers = [&](std::uint32_t channels) {
+      const auto graph = SingleCollective(
+          Choose(Primitive::kAllReduce, std::int64_t{48'000} * channels, algorithm, channels), 6);
+      const Placement placement = PackedPlacement(star.fabric, 6).value();
+      ExpectSameFolded(star, *graph, placement, algorithm);
+      return star.Run(*graph, placement).flow.transfers_simulated;
+    };
+    EXPECT_EQ(transfers(1), transfers(4)) << algorithm;
+  }
+}
+
 TEST(Fold, SimulatesOneRankOfARingOnOneSwitch) {
   FlowCase star{.fabric = Star(64, {CableSpec{}})};
   const auto graph = SingleCollective(Choose(Primitive::kAllReduce, 64'000), 64);

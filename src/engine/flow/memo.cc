@@ -140,8 +140,11 @@ std::uint32_t CollectiveMemo::ProfileOf(std::uint32_t group) {
     const FlowProblem::Seat& seat = groups_.members[member].seat;
     const std::uint32_t pattern = problem_.communicators[seat.communicator].pattern;
     profile.seats.push_back(seat);
+    profile.ports.push_back(member);
     key.push_back(pattern);
     key.push_back(seat.position);
+    folding_.ForEachChannel(member, problem_.patterns[pattern].channels,
+                            [&](std::uint32_t channel) { key.push_back(channel); });
     std::vector<std::uint32_t>& connection_of = profile.connection_of[seat.communicator];
     connection_of.resize(problem_.patterns[pattern].pairs.size(), kNone);
     const auto name = [&](std::uint32_t pair, std::uint32_t connection) {
@@ -173,11 +176,13 @@ CollectiveMemo::Outcome CollectiveMemo::Solve(std::uint32_t profile_index, std::
   model.capacities = profile.capacities;
   Interpreter interpreter(model);
   interpreter.AddPrograms(members * channels);
+  std::size_t started = 0;
   const Time first = std::ranges::min(begin);
   const Time last = std::ranges::max(begin);
   for (std::uint32_t member = 0; member < members; ++member) {
     const FlowProblem::Seat& seat = profile.seats[member];
-    for (std::uint32_t channel = 0; channel < channels; ++channel) {
+    folding_.ForEachChannel(profile.ports[member], channels, [&](std::uint32_t channel) {
+      ++started;
       interpreter.Start(member * channels + channel,
                         {.schedule = &pattern_of(member).schedule(collective),
                          .pattern = &pattern_of(member),
@@ -186,7 +191,7 @@ CollectiveMemo::Outcome CollectiveMemo::Solve(std::uint32_t profile_index, std::
                          .channel = channel,
                          .first_program = member * channels},
                         begin[member] - first);
-    }
+    });
   }
   do {
     while (interpreter.RunReady()) continue;
@@ -198,8 +203,8 @@ CollectiveMemo::Outcome CollectiveMemo::Solve(std::uint32_t profile_index, std::
     end = std::max(end, finished.end);
   }
   outcome.quiet = std::ranges::max(outcome.end);
-  outcome.proven = interpreter.finished().size() == std::size_t{members} * channels &&
-                   !interpreter.past_horizon() && std::ranges::min(outcome.end) >= last - first;
+  outcome.proven = interpreter.finished().size() == started && !interpreter.past_horizon() &&
+                   std::ranges::min(outcome.end) >= last - first;
   solves_ += interpreter.solves();
   events_ += interpreter.events();
   std::vector<Traffic>& traffic = traffic_[{profile_index, collective}];

@@ -55,6 +55,7 @@ class CollectiveMemo {
   // What groups of one kind have in common, under names of their own.
   struct Profile {
     std::vector<FlowProblem::Seat> seats;  // by position, of the first such group
+    std::vector<std::uint32_t> ports;      // by position: index into CollectiveGroups::members
     // By communicator of the seats: the connection of each of its pattern's pairs.
     std::map<std::uint32_t, std::vector<std::uint32_t>> connection_of;
     std::vector<Connection> connections;

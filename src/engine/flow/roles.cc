@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "base/disjoint_sets.h"
 #include "trunkline/base/check.h"
 #include "trunkline/base/random.h"
 
@@ -14,8 +15,8 @@ enum class Direction : std::uint8_t { kOut, kIn };
 
 class RoleFinder {
  public:
-  explicit RoleFinder(const Pattern& pattern) : pattern_(pattern) {
-    roles_.program.assign(pattern.first_outbound.size() - 1, 0);
+  explicit RoleFinder(const Pattern& pattern) : pattern_(pattern), bundled_(pattern.channels) {
+    roles_.program.assign(std::size_t{pattern.members()} * pattern.channels, 0);
     roles_.source_role.assign(pattern.pairs.size(), 0);
     roles_.destination_role.assign(pattern.pairs.size(), 0);
     first_index_[0].resize(pattern.pairs.size());
@@ -23,19 +24,20 @@ class RoleFinder {
   }
 
   void AddUse(const Pattern::Use& use);
-  PatternRoles Take() { return std::move(roles_); }
+  PatternRoles Take();
 
  private:
   static constexpr std::uint64_t kUnseen = UINT64_MAX;
 
   // Finds the roles of a member's pairs. With `whole` it reads the programs to their ends and
-  // returns their hash, else it stops when all pairs have a role.
-  std::uint64_t Read(Participant member, bool whole);
+  // returns their hashes by channel, else it stops when all pairs have a role.
+  std::vector<std::uint64_t> Read(Participant member, bool whole);
   std::uint64_t ReadChannel(Participant member, std::uint32_t channel, bool whole);
   std::uint64_t FirstIndex(Direction direction, std::uint32_t pair, std::uint64_t index,
                            std::uint32_t& unseen);
 
   const Pattern& pattern_;
+  DisjointSets bundled_;  // channels
   PatternRoles roles_;
   const Pattern::Use* use_ = nullptr;
   std::array<std::vector<std::uint64_t>, 2> first_index_;  // by direction and pair, of this use
@@ -56,35 +58,37 @@ void RoleFinder::AddUse(const Pattern::Use& use) {
     ++pair_count_[std::size_t{pair.destination} * channels + pair.channel];
   }
   struct Known {
-    std::uint64_t program = 0;
+    std::vector<std::uint64_t> programs;
     std::uint32_t members = 0;
   };
   std::map<std::uint32_t, Known> classes;
   for (Participant member = 0; member < schedule.ranks(); ++member) {
-    std::uint64_t program = 0;
+    std::vector<std::uint64_t> programs;
     if (HasClasses(schedule)) {
       Known& known = classes[*schedule.program_class(member)];
       ++known.members;
       // The first member tells the class; the second shows whether the schedule keeps its word.
-      const std::uint64_t own = Read(member, known.members <= 2);
-      if (known.members == 1) known.program = own;
-      TL_CHECK(known.members != 2 || known.program == own, "members of one class differ",
+      const std::vector<std::uint64_t> own = Read(member, known.members <= 2);
+      if (known.members == 1) known.programs = own;
+      TL_CHECK(known.members != 2 || known.programs == own, "members of one class differ",
                schedule.algorithm(), member);
-      program = known.program;
+      programs = known.programs;
     } else {
-      program = Read(member, true);
+      programs = Read(member, true);
     }
-    roles_.program[member] =
-        HashCombine(HashCombine(roles_.program[member], use.collective), program);
+    for (std::size_t channel = 0; channel < programs.size(); ++channel) {
+      std::uint64_t& program = roles_.program[std::size_t{member} * pattern_.channels + channel];
+      program = HashCombine(HashCombine(program, use.collective), programs[channel]);
+    }
   }
 }
 
-std::uint64_t RoleFinder::Read(Participant member, bool whole) {
-  std::uint64_t hash = 0;
-  for (std::uint32_t channel = 0; channel < use_->schedule->channels(); ++channel) {
-    hash = HashCombine(hash, ReadChannel(member, channel, whole));
+std::vector<std::uint64_t> RoleFinder::Read(Participant member, bool whole) {
+  std::vector<std::uint64_t> hashes(use_->schedule->channels());
+  for (std::uint32_t channel = 0; channel < hashes.size(); ++channel) {
+    hashes[channel] = ReadChannel(member, channel, whole);
   }
-  return hash;
+  return hashes;
 }
 
 std::uint64_t RoleFinder::FirstIndex(Direction direction, std::uint32_t pair, std::uint64_t index,
@@ -105,7 +109,7 @@ std::uint64_t RoleFinder::ReadChannel(Participant member, std::uint32_t channel,
   const std::uint64_t count = schedule.op_count(member, channel);
   std::uint32_t unseen = pair_count_[std::size_t{member} * schedule.channels() + channel];
   std::uint64_t hash = HashCombine(count, schedule.channel_shape(channel).slots);
-  std::array<Op, 32> block;
+  std::array<Op, 8> block;  // most pairs are among the first ops
   for (std::uint64_t first = 0; first < count && (whole || unseen > 0); first += block.size()) {
     const auto ops = std::span(block).first(
         static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), count - first)));
@@ -113,12 +117,15 @@ std::uint64_t RoleFinder::ReadChannel(Participant member, std::uint32_t channel,
     for (std::size_t i = 0; i < ops.size(); ++i) {
       const Op& op = ops[i];
       if (op.kind == OpKind::kReduce || op.kind == OpKind::kCopy) continue;
-      std::uint64_t peer = op.channel;
+      const bool waits = op.kind == OpKind::kWait;
+      std::uint64_t peer = 0;
       if (op.peer != member) {
-        const bool waits = op.kind == OpKind::kWait;
         const std::uint32_t pair = waits ? pattern_.IndexOf(op.peer, member, channel)
                                          : pattern_.IndexOf(member, op.peer, channel);
         peer = ~FirstIndex(waits ? Direction::kIn : Direction::kOut, pair, first + i, unseen);
+      } else if (!waits) {
+        bundled_.Unite(channel, op.channel);
+        peer = std::uint64_t{op.channel} - channel;
       }
       const auto size = op.kind == OpKind::kPut ? static_cast<std::uint64_t>(op.source.size) : 0;
       hash =
@@ -126,6 +133,19 @@ std::uint64_t RoleFinder::ReadChannel(Participant member, std::uint32_t channel,
     }
   }
   return hash;
+}
+
+PatternRoles RoleFinder::Take() {
+  std::vector<std::uint32_t> sizes;  // by bundle, so far
+  for (std::uint32_t channel = 0; channel < bundled_.count(); ++channel) {
+    const std::uint32_t first = bundled_.Find(channel);
+    const auto next = static_cast<std::uint32_t>(sizes.size());
+    const std::uint32_t bundle = first == channel ? next : roles_.places[first].bundle;
+    if (bundle == next) sizes.push_back(0);
+    roles_.places.push_back({.bundle = bundle, .index = sizes[bundle]++});
+  }
+  roles_.bundles = static_cast<std::uint32_t>(sizes.size());
+  return std::move(roles_);
 }
 
 // Ops of the schedules whose programs have to be read to the end.

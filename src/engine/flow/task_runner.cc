@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "trunkline/base/check.h"
@@ -317,12 +318,13 @@ void TaskRunner::StartPrograms(std::uint32_t index, std::uint32_t task, Time beg
   const auto connections = std::span(folding_.connection_class)
                                .subspan(communicator.first_connection, pattern.pairs.size());
   Port& port = ports_[index];
-  port.running = schedule.channels();
+  port.running = 0;
   port.end = begin;
   planned_.NoteExecuted(index, true);
-  for (std::uint32_t channel = 0; channel < schedule.channels(); ++channel) {
+  folding_.ForEachChannel(index, schedule.channels(), [&](std::uint32_t channel) {
     const std::uint32_t program = port.first_program + channel;
     owners_[program].task = task;
+    ++port.running;
     interpreter_.Start(program,
                        {.schedule = &schedule,
                         .pattern = &pattern,
@@ -331,7 +333,7 @@ void TaskRunner::StartPrograms(std::uint32_t index, std::uint32_t task, Time beg
                         .channel = channel,
                         .first_program = port.first_program},
                        begin);
-  }
+  });
 }
 
 std::vector<Traffic> TaskRunner::AllTraffic() const {
@@ -391,23 +393,40 @@ void TaskRunner::ReportProgress() {
   options_.progress->Update(ended / static_cast<double>(awaited_tasks_), "simulating");
 }
 
-void TaskRunner::DescribeWait(std::uint32_t program, BlockedTask& task) const {
+// Whom a program waits for: to send a message or to take one. The connection that it waits on
+// stands for its whole class, so it tells nothing but which of the program's own it is.
+RankId TaskRunner::PeerOf(std::uint32_t program, bool sends) const {
   const Owner& owner = owners_[program];
-  const auto peer = [&](auto end) {
-    // A connection stands for its whole class; a message's peer is known by its role.
-    task.peer = owner.port != kNone
-                    ? folding_.connections[interpreter_.waits_on(program)].*end
-                    : input_.graph.peer(folding_.ranks[owner.rank],
-                                        program_of(owner.rank).tasks[owner.task].role);
+  if (owner.port == kNone) {
+    return input_.graph.peer(folding_.ranks[owner.rank],
+                             program_of(owner.rank).tasks[owner.task].role);
+  }
+  const FlowProblem::Seat& seat = groups_.members[owner.port].seat;
+  const FlowProblem::Communicator& communicator = problem_.communicators[seat.communicator];
+  const std::uint32_t channel = program - ports_[owner.port].first_program;
+  std::optional<RankId> peer;
+  const auto look = [&](std::uint32_t index, std::uint32_t connection) {
+    const Schedule::Pair& pair = problem_.patterns[communicator.pattern].pairs[index];
+    if (pair.channel != channel || connection != interpreter_.waits_on(program)) return;
+    peer = communicator.members[sends ? pair.source : pair.destination];
+  };
+  sends ? ForEachInbound(problem_, folding_, seat, look)
+        : ForEachOutbound(problem_, folding_, seat, look);
+  TL_CHECK(peer.has_value(), "a program waits on a connection of others", program);
+  return *peer;
+}
+
+void TaskRunner::DescribeWait(std::uint32_t program, BlockedTask& task) const {
+  const auto peer = [&](bool sends) {
+    task.peer = PeerOf(program, sends);
     return Index(*task.peer);
   };
   switch (interpreter_.wait(program)) {
     case Interpreter::Wait::kSignal:
-      task.waits_for = fmt::format("a message from rank {}", peer(&Connection::source));
+      task.waits_for = fmt::format("a message from rank {}", peer(true));
       break;
     case Interpreter::Wait::kSlot:
-      task.waits_for =
-          fmt::format("rank {} to take earlier messages", peer(&Connection::destination));
+      task.waits_for = fmt::format("rank {} to take earlier messages", peer(false));
       break;
     case Interpreter::Wait::kOwnSignal:
       task.waits_for = "another channel of its own";

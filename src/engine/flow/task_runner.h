@@ -124,6 +124,7 @@ class TaskRunner final : public TaskRun {
   void TakeFinished(const Interpreter::Finished& finished);
   void End(std::uint32_t rank, std::uint32_t task, Time end);
   void ReportProgress();
+  [[nodiscard]] RankId PeerOf(std::uint32_t program, bool sends) const;
   void DescribeWait(std::uint32_t program, BlockedTask& task) const;
   // Whether the rank is awaited (TaskGraph).
   [[nodiscard]] bool Awaited(std::uint32_t rank) const {
