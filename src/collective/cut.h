@@ -34,6 +34,7 @@ class EvenCut {
   [[nodiscard]] bool is_long(std::int64_t i) const { return i < remainder_; }
   [[nodiscard]] std::int64_t long_size() const { return (quotient_ + 1) * element_; }
   [[nodiscard]] std::int64_t short_size() const { return quotient_ * element_; }
+  [[nodiscard]] std::int64_t longest() const { return even() ? short_size() : long_size(); }
 
  private:
   std::int64_t element_ = 1;
@@ -51,6 +52,9 @@ class NestedCut {
         long_(outer_.long_size(), element, inner) {}
 
   [[nodiscard]] const EvenCut& outer() const { return outer_; }
+  // Of all pieces. They, too, differ by at most one element: parts of q and q + 1 elements have
+  // pieces from floor(q / inner) to ceil((q + 1) / inner).
+  [[nodiscard]] std::int64_t longest() const { return (outer_.even() ? short_ : long_).longest(); }
   // Piece `j` of part `i`, from the beginning of part `i`.
   [[nodiscard]] ByteRange piece(std::int64_t i, std::int64_t j) const {
     return (outer_.is_long(i) ? long_ : short_).range(j);

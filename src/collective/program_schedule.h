@@ -54,7 +54,16 @@ class SpecSchedule : public Schedule {
   // The data cut into one chunk a rank, in rank order.
   [[nodiscard]] const EvenCut& chunks() const { return chunks_; }
 
+  // What a piece takes on its way (sent_bytes) of a cut whose longest has `longest` bytes.
+  [[nodiscard]] std::int64_t Padded(std::int64_t size, std::int64_t longest) const {
+    const bool is_short = size == longest - element();
+    return is_short && size >= kLeastToPad * element() ? longest : size;
+  }
+
  private:
+  // An element more is less than a thousandth of a piece of as many.
+  static constexpr std::int64_t kLeastToPad = 1024;
+
   // Of one row or column of the matrix.
   [[nodiscard]] std::int64_t MatrixSum(std::size_t first, std::size_t stride) const;
 

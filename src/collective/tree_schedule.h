@@ -61,6 +61,9 @@ class TreeSchedule final : public ProgramSchedule<TreeSchedule> {
   }
   [[nodiscard]] std::int64_t scratch_bytes(Participant p) const override;
   [[nodiscard]] std::uint64_t op_count(Participant p, std::uint32_t channel) const override;
+  [[nodiscard]] std::int64_t sent_bytes(std::int64_t size) const override {
+    return Padded(size, slices_.longest());
+  }
   // Those that have as many children in each tree do the same.
   [[nodiscard]] std::optional<std::uint32_t> program_class(Participant p) const override {
     return classes_[p];

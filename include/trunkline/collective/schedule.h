@@ -103,16 +103,23 @@ class Schedule {
   virtual void ops(Participant participant, std::uint32_t channel, std::uint64_t first,
                    std::span<Op> out) const = 0;
 
+  // How many bytes a put of `size` takes on its way. Pieces of one cut differ by an element where
+  // it does not come out even, and of long ones all are sent as long as the longest: NCCL, too,
+  // rounds its chunks up (chunkCount in src/device/all_reduce.h, 2.19), and alike ranks stay alike.
+  [[nodiscard]] virtual std::int64_t sent_bytes(std::int64_t size) const { return size; }
+
   // Participants of equal class run congruent programs on every channel: op for op the same kinds
-  // and sizes, and the op that first names a peer, in each direction, has the same index. A hint
-  // that spares engines from reading every program; they check it on samples. Default: not known.
+  // and sizes as sent, and the op that first names a peer, in each direction, has the same index. A
+  // hint that spares engines from reading every program; they check it on samples. Default: not
+  // known.
   [[nodiscard]] virtual std::optional<std::uint32_t> program_class(Participant participant) const {
     (void)participant;
     return std::nullopt;
   }
 
   // Whether the program of every rank r is that of rank 0 with every peer p replaced by
-  // (p + r) mod ranks, on every channel: op for op the same kinds and sizes. A hint as above.
+  // (p + r) mod ranks, on every channel: op for op the same kinds and sizes as sent. A hint as
+  // above.
   [[nodiscard]] virtual bool rotates() const { return false; }
 
   // Each ordered pair of participants (a, b), a != b, that any op moves data or a signal between,

@@ -46,6 +46,10 @@ class ChainSchedule : public ProgramSchedule<ChainSchedule> {
     return Put(next, Span(source, slice), Span(landing(next), slice));
   }
 
+  [[nodiscard]] std::int64_t sent_bytes(std::int64_t size) const override {
+    return Padded(size, slices_.longest());
+  }
+
   template <typename Visit>
   void ForEachDestination(Participant rank, std::uint32_t channel, Visit visit) const {
     if (ranks() > 1 && !ends(place(rank, channel))) {

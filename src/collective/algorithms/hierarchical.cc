@@ -79,6 +79,14 @@ class HierarchicalSchedule : public ProgramSchedule<HierarchicalSchedule> {
     return inside.AllGatherOp(index - between.all_gather_ops(), GatherInside{blocks});
   }
 
+  // Blocks in rank order, or spans inside nodes and between them.
+  [[nodiscard]] std::int64_t sent_bytes(std::int64_t size) const override {
+    if (!scatters() || !gathers()) return Padded(size, ranked_.longest());
+    // The first channel's piece is a longest one.
+    const std::int64_t inside = Padded(size, local_.front().outer().longest());
+    return inside == size ? Padded(size, local_.front().longest()) : inside;
+  }
+
   template <typename Visit>
   void ForEachDestination(Participant rank, std::uint32_t, Visit visit) const {
     const std::uint32_t position = order_.position(rank, 0);

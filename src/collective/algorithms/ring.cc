@@ -32,7 +32,11 @@ class RingSchedule : public ProgramSchedule<RingSchedule> {
   }
 
   [[nodiscard]] std::optional<std::uint32_t> program_class(Participant rank) const override {
-    return pieces_.outer().even() ? 0 : rank;
+    const bool alike = sent_bytes(pieces_.longest() - element()) == pieces_.longest();
+    return pieces_.outer().even() || alike ? 0 : rank;
+  }
+  [[nodiscard]] std::int64_t sent_bytes(std::int64_t size) const override {
+    return Padded(size, pieces_.longest());
   }
 
   [[nodiscard]] Op OpAt(Participant rank, std::uint32_t channel, std::uint64_t index) const {

@@ -190,6 +190,29 @@ TEST(Fold, GivesTheSamePicosecondsForTheChannelsOfServers) {
   }
 }
 
+// Of 12 x 3 pieces of 1 MB some have an element more than others: all are sent as long as those.
+TEST(Fold, TakesLongPiecesThatDifferByAnElementAsAlike) {
+  constexpr std::int64_t kLongest = 4 * 6945;
+  constexpr std::int64_t kBytes = 1'000'000;
+  for (const char* algorithm : {"ring", "hierarchical"}) {
+    FlowCase star{.fabric = Star(12, {CableSpec{}})};
+    const Placement placement = PackedPlacement(star.fabric, 12).value();
+    const auto graph_of = [&](std::int64_t bytes) {
+      CollectiveChoice choice = Choose(Primitive::kAllReduce, bytes, algorithm, 3);
+      choice.spec.element_bytes = 4;
+      return SingleCollective(choice, 12);
+    };
+    const auto graph = graph_of(kBytes);
+    ExpectSameFolded(star, *graph, placement, algorithm);
+    const Timeline even = star.Run(*graph_of(std::int64_t{12} * 3 * kLongest), placement);
+    const Timeline uneven = star.Run(*graph, placement);
+    EXPECT_EQ(uneven.end, even.end) << algorithm;
+    EXPECT_EQ(uneven.flow.fold_classes, 1U) << algorithm;
+    // Of short ones an element is more than a thousandth.
+    EXPECT_EQ(star.Run(*graph_of(12'004), placement).flow.fold_classes % 12, 0U) << algorithm;
+  }
+}
+
 // Channels that a rank runs alike are simulated once, also where ranks differ.
 TEST(Fold, SimulatesAlikeChannelsOnce) {
   for (const char* algorithm : {"ring", "double_binary_tree"}) {

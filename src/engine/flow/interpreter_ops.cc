@@ -159,7 +159,7 @@ Interpreter::DecodedOp Interpreter::DecodeKind(const ChannelProgram& channel, co
   TL_CHECK(waits || op.kind == OpKind::kPut || op.kind == OpKind::kSignal,
            "an op inside the network");
   if (op.peer == channel.position) return {.kind = waits ? Kind::kWaitSelf : Kind::kSignalSelf};
-  return {.bytes = op.kind == OpKind::kPut ? op.source.size : 0,
+  return {.bytes = op.kind == OpKind::kPut ? channel.schedule->sent_bytes(op.source.size) : 0,
           .kind = waits ? Kind::kWait : Kind::kPut};
 }
 

@@ -127,7 +127,9 @@ std::uint64_t RoleFinder::ReadChannel(Participant member, std::uint32_t channel,
         bundled_.Unite(channel, op.channel);
         peer = std::uint64_t{op.channel} - channel;
       }
-      const auto size = op.kind == OpKind::kPut ? static_cast<std::uint64_t>(op.source.size) : 0;
+      const auto size = op.kind == OpKind::kPut
+                            ? static_cast<std::uint64_t>(schedule.sent_bytes(op.source.size))
+                            : 0;
       hash =
           HashCombine(hash, HashCombine(peer, (size << 4) | static_cast<std::uint64_t>(op.kind)));
     }

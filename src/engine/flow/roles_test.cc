@@ -22,11 +22,11 @@ Canonical ProgramOf(const Schedule& schedule, Participant member, std::uint32_t 
   for (std::uint64_t i = 0; i < ops.size(); ++i) {
     const Op& op = ops[i];
     if (op.kind == OpKind::kReduce || op.kind == OpKind::kCopy) {
-      canonical.emplace_back(op.kind, 0, op.source.size);
+      canonical.emplace_back(op.kind, 0, schedule.sent_bytes(op.source.size));
       continue;
     }
     const auto peer = first.try_emplace({op.kind == OpKind::kWait, op.peer}, i).first->second;
-    canonical.emplace_back(op.kind, peer, op.source.size);
+    canonical.emplace_back(op.kind, peer, schedule.sent_bytes(op.source.size));
   }
   return canonical;
 }
@@ -39,7 +39,7 @@ TEST(ProgramClass, IsSharedOnlyByMembersWithCongruentPrograms) {
           Primitive::kAllToAll, Primitive::kBroadcast, Primitive::kBarrier}) {
       if (!algorithm.supports(primitive)) continue;
       for (const std::uint32_t nodes : {2U, 3U, 4U}) {
-        for (const std::int64_t bytes : {0, 4096 * 12, 4096 * 12 + 4}) {
+        for (const std::int64_t bytes : {0, 4096 * 12, 4096 * 12 + 4, 4096 * 120 + 4}) {
           CollectiveSpec spec;
           spec.primitive = primitive;
           spec.bytes = Bytes(primitive == Primitive::kBarrier ? 0 : bytes);
@@ -75,7 +75,7 @@ Canonical RotatedBack(const Schedule& schedule, Participant member, std::uint32_
   for (const Op& op : ops) {
     const bool local = op.kind == OpKind::kReduce || op.kind == OpKind::kCopy;
     const Participant peer = (op.peer + schedule.ranks() - member) % schedule.ranks();
-    canonical.emplace_back(op.kind, local ? 0 : peer, op.source.size);
+    canonical.emplace_back(op.kind, local ? 0 : peer, schedule.sent_bytes(op.source.size));
   }
   return canonical;
 }
