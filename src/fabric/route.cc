@@ -169,4 +169,27 @@ bool RouteFinder::Join(DeviceId src, DeviceId dst) {
   return true;
 }
 
+std::optional<Hop> RouteFinder::ReplacedFirstHop(DeviceId other, DeviceId src) const {
+  const Router::Tables& tables = *router_->tables_;
+  const auto into_other = tables.OnlyCableInto(other);
+  const auto into_src = tables.OnlyCableInto(src);
+  if (!into_other || !into_src || stems_.empty()) return std::nullopt;
+  if (tables.destination(other) != from_ || tables.destination(src) != from_) return std::nullopt;
+  const Fabric& fabric = router_->fabric();
+  const LinkId first = fabric.reverse(*into_src);
+  const LinkId theirs = fabric.reverse(*into_other);
+  const Hop hop = tables.HopOf(first);
+  const Hop their_hop = tables.HopOf(theirs);
+  const bool alike = hop.weight == their_hop.weight &&
+                     tables.LimitOf(hop) == tables.LimitOf(their_hop) &&
+                     fabric.link(first).latency == fabric.link(theirs).latency;
+  return alike ? std::optional(hop) : std::nullopt;
+}
+
+bool RouteFinder::KnowsStem(DeviceId dst) const {
+  const Router::Tables& tables = *router_->tables_;
+  return !stems_.empty() && tables.OnlyCableInto(dst) &&
+         stems_[tables.destination(dst)].era == era_;
+}
+
 }  // namespace trunkline

@@ -196,6 +196,11 @@ class RouteFinder {
   [[nodiscard]] Result<const Route*> Find(DeviceId src, DeviceId dst, std::uint64_t flow);
   // Whether the route found last differs from the one before in its last hop alone.
   [[nodiscard]] bool extends() const { return extends_; }
+  // The first hop of routes from `src` into the network, where routes from `other` are the same but
+  // for this hop, which costs as much as theirs: those to which KnowsStem, if found since the routes
+  // that were found last were from `other` or others of its place. Nothing: they may differ more.
+  [[nodiscard]] std::optional<Hop> ReplacedFirstHop(DeviceId other, DeviceId src) const;
+  [[nodiscard]] bool KnowsStem(DeviceId dst) const;
 
  private:
   // What a route has between its first cable and its last, where there is one way.

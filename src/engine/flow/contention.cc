@@ -15,7 +15,14 @@ class SeriesFinder {
  public:
   SeriesFinder(const FlowProblem& problem, const std::vector<char>& binds)
       : binds_(binds), previous_(problem.capacities.size(), kNotMet), next_(previous_) {
-    problem.ForEachRow([&](std::uint32_t begin, std::uint32_t end) {
+    problem.ForEachRow([&](std::uint32_t begin, std::uint32_t end, std::uint32_t model) {
+      // What follows the first two hops has met in the model.
+      if (model != FlowProblem::kUnused && problem.paths[begin].shared_hops() > 1) {
+        const auto hops = problem.shared_hops_of(problem.paths[begin]);
+        Meet({.resource = kNoNeighbour}, hops[0]);
+        Meet(hops[0], hops[1]);
+        return;
+      }
       FlowHop shared_end = {.resource = kNoNeighbour};
       for (const FlowHop& hop : problem.shared_hops_of(problem.paths[begin])) {
         Meet(shared_end, hop);
@@ -100,7 +107,16 @@ std::uint32_t HopLists::Add(std::span<const FlowHop> hops) {
 void ListBindingHops(const std::vector<char>& binds, FlowProblem& problem) {
   HopLists lists(problem.binding_hops);
   std::vector<FlowHop> hops;
-  problem.ForEachRow([&](std::uint32_t begin, std::uint32_t end) {
+  problem.ForEachRow([&](std::uint32_t begin, std::uint32_t end, std::uint32_t model) {
+    if (model != FlowProblem::kUnused && binds[problem.first_hop_of_row(model).resource] == 0 &&
+        binds[problem.hops[problem.paths[begin].first_hop].resource] == 0) {
+      const auto alike = problem.connections.begin() + problem.rows[model];
+      for (std::uint32_t i = begin; i < end; ++i) {
+        problem.connections[i].first_hop = alike[i - begin].first_hop;
+        problem.connections[i].binding_hops = alike[i - begin].binding_hops;
+      }
+      return;
+    }
     hops.clear();
     for (const FlowHop& hop : problem.shared_hops_of(problem.paths[begin])) {
       if (binds[hop.resource] != 0) hops.push_back(hop);

@@ -88,6 +88,7 @@ class DemandFinder {
   };
 
   void Add(std::uint32_t connection);
+  void AddRow(std::uint32_t row);
   void AddHop(const FlowHop& hop, Uint128 limit);
   void AddPort(const FlowProblem::Rank& rank, std::uint32_t port);
   void EndUse(std::uint32_t slot);
@@ -107,6 +108,21 @@ class DemandFinder {
 void DemandFinder::Add(std::uint32_t index) {
   sums_.Add(problem_.paths[index], problem_.connections[index].limit.units,
             [&](const FlowHop& hop, Uint128 limit) { AddHop(hop, limit); });
+}
+
+void DemandFinder::AddRow(std::uint32_t row) {
+  const std::uint32_t first = problem_.rows[row];
+  const std::uint32_t end = problem_.rows[row + 1];
+  const FlowPath* const paths = problem_.paths.data();
+  const Connection* const connections = problem_.connections.data();
+  if (paths[first].hop_count == 0) return;
+  Uint128 sum = 0;
+  for (std::uint32_t i = first; i < end; ++i) {
+    const std::uint64_t limit = connections[i].limit.units;
+    sum += limit;
+    AddHop(paths[i].last_hop, limit);
+  }
+  for (const FlowHop& hop : problem_.shared_hops_of(paths[first])) AddHop(hop, sum);
 }
 
 void DemandFinder::AddHop(const FlowHop& hop, Uint128 limit) {
@@ -131,9 +147,16 @@ void DemandFinder::AddPort(const FlowProblem::Rank& rank, std::uint32_t port) {
   const FlowProblem::Communicator& communicator = problem_.communicators[seat.communicator];
   const Pattern& pattern = problem_.patterns[communicator.pattern];
   for (const Pattern::Use& use : pattern.uses) {
-    for (std::uint32_t pair = pattern.first_outbound[seat.position];
-         pair < pattern.first_outbound[seat.position + 1]; ++pair) {
-      if (use.HasPair(pair)) Add(communicator.first_connection + pair);
+    const std::uint32_t first = pattern.first_outbound[seat.position];
+    const std::uint32_t end = pattern.first_outbound[seat.position + 1];
+    if (use.pairs.empty()) {
+      problem_.ForEachRowOf(communicator.first_connection + first,
+                            communicator.first_connection + end,
+                            [&](std::uint32_t row) { AddRow(row); });
+    } else {
+      for (std::uint32_t pair = first; pair < end; ++pair) {
+        if (use.HasPair(pair)) Add(communicator.first_connection + pair);
+      }
     }
     EndUse(port);
   }

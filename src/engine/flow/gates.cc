@@ -98,12 +98,23 @@ class QuickLook {
       : gates_(gates), problem_(problem), capacities_(capacities), seen_(capacities.size()) {}
 
   void Unmark(std::vector<char>& open) {
-    problem_.ForEachRow([&](std::uint32_t begin, std::uint32_t end) {
-      for (const FlowHop& hop : problem_.shared_hops_of(problem_.paths[begin])) {
+    auto left = std::ranges::count_if(open, [](char is_open) { return is_open != 0; });
+    // By row that is a model: whether all shared hops but the first are closed.
+    std::vector<char> is_closed(problem_.models.size(), 0);
+    problem_.ForEachRow([&](std::uint32_t begin, std::uint32_t end, std::uint32_t model) {
+      if (left == 0) return;
+      const auto hops = problem_.shared_hops_of(problem_.paths[begin]);
+      if (model != FlowProblem::kUnused && is_closed[model] != 0 && !open[hops[0].resource]) return;
+      bool closed = true;
+      for (const FlowHop& hop : hops) {
         for (std::uint32_t i = begin; open[hop.resource] != 0 && i < end; ++i) {
-          if (Exceeds(hop, i)) open[hop.resource] = 0;
+          if (!Exceeds(hop, i)) continue;
+          open[hop.resource] = 0;
+          --left;
         }
+        if (open[hop.resource] != 0) closed = false;
       }
+      if (closed && model != FlowProblem::kUnused) is_closed[model] = 1;
     });
   }
 
@@ -134,6 +145,19 @@ class QuickLook {
   std::vector<Seen> seen_;  // by resource
 };
 
+// Of a row that differs from its model in the first hop alone.
+void RepeatGates(const FlowProblem& problem, std::uint32_t begin, std::uint32_t end,
+                 std::uint32_t model, Gates& gates) {
+  const std::uint32_t replaced = problem.first_hop_of_row(model).resource;
+  const std::uint32_t own = problem.hops[problem.paths[begin].first_hop].resource;
+  const std::uint32_t first = problem.rows[model];
+  for (std::uint32_t i = begin; i < end; ++i) {
+    const std::uint32_t gate = gates.of[first + (i - begin)];
+    gates.of[i] = gate == replaced ? own : gate;
+    if (gate == replaced) gates.is_gate[own] = 1;
+  }
+}
+
 }  // namespace
 
 void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts) {
@@ -147,7 +171,12 @@ void FindGates(const FlowProblem& problem, Gates& firsts, Gates& lasts) {
   };
   firsts.of.resize(problem.paths.size(), ProgramShape::kNoSlot);
   lasts.of.resize(problem.paths.size(), ProgramShape::kNoSlot);
-  problem.ForEachRow([&](std::uint32_t begin, std::uint32_t end) {
+  problem.ForEachRow([&](std::uint32_t begin, std::uint32_t end, std::uint32_t model) {
+    if (model != FlowProblem::kUnused) {
+      RepeatGates(problem, begin, end, model, firsts);
+      RepeatGates(problem, begin, end, model, lasts);
+      return;
+    }
     const FlowHop* first_shared = nullptr;
     const FlowHop* last_shared = nullptr;
     for (const FlowHop& hop : problem.shared_hops_of(problem.paths[begin])) {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "engine/accounting.h"
-#include "engine/flow/hop_sums.h"
 #include "engine/flow/last_arrivals.h"
 #include "engine/flow/link_use.h"
 #include "trunkline/base/int128.h"
@@ -152,15 +151,21 @@ void Reporter::CutOffOthers() {
 
 void Reporter::AddLinks() {
   std::vector<Uint128> by_number(problem_.capacities.size(), 0);
-  HopSums sums(problem_);
-  const auto add = [&](const FlowHop& hop, Uint128 bytes) {
-    by_number[hop.resource] += bytes * hop.weight;
-  };
-  for (std::uint32_t i = 0; i < problem_.paths.size(); ++i) {
-    const std::int64_t bytes = traffic_[folding_.connection_class[i]].bytes;
-    if (bytes > 0) sums.Add(problem_.paths[i], static_cast<Uint128>(bytes), add);
-  }
-  sums.Flush(add);
+  problem_.ForEachRow([&](std::uint32_t begin, std::uint32_t end, std::uint32_t /*model*/) {
+    const FlowPath* const paths = problem_.paths.data();
+    if (paths[begin].hop_count == 0) return;
+    Uint128 sum = 0;
+    for (std::uint32_t i = begin; i < end; ++i) {
+      const auto bytes = static_cast<std::uint64_t>(traffic_[folding_.connection_class[i]].bytes);
+      by_number[paths[i].last_hop.resource] +=
+          static_cast<Uint128>(bytes) * paths[i].last_hop.weight;
+      sum += bytes;
+    }
+    if (sum == 0) return;
+    for (const FlowHop& hop : problem_.shared_hops_of(paths[begin])) {
+      by_number[hop.resource] += sum * hop.weight;
+    }
+  });
   std::vector<Uint128> by_resource(problem_.resource_index.size(), 0);
   for (std::size_t resource = 0; resource < by_resource.size(); ++resource) {
     const std::uint32_t number = problem_.resource_index[resource];

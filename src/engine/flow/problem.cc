@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "engine/alike.h"
+#include "engine/flow/connect.h"
 #include "engine/flow/contention.h"
 #include "engine/flow/rotation.h"
 #include "engine/hop_class.h"
@@ -17,19 +18,10 @@
 namespace trunkline {
 namespace {
 
-constexpr Rate kUnlimited = Rate::BitsPerSecond(INT64_MAX);
-constexpr Rate kNoLimitYet = Rate::BitsPerSecond(-1);
-
 class Builder {
  public:
   Builder(const EngineInput& input, Handshake handshake)
-      : input_(input),
-        handshake_(handshake),
-        graph_(input.graph),
-        fabric_(input.router.fabric()),
-        routes_(input.router) {
-    problem_.resource_index.assign(fabric_.resource_count(), FlowProblem::kUnused);
-  }
+      : input_(input), handshake_(handshake), graph_(input.graph), fabric_(input.router.fabric()) {}
 
   Result<FlowProblem> Build(bool rotate);
 
@@ -40,33 +32,6 @@ class Builder {
     std::vector<std::uint64_t> merged;       // (program, port) already looked at
   };
 
-  [[gnu::always_inline]] std::uint32_t IndexOf(ResourceId resource) {
-    const std::vector<std::uint32_t>& known = problem_.resource_index;
-    const bool is_known =
-        Index(resource) < known.size() && known[Index(resource)] != FlowProblem::kUnused;
-    return is_known ? known[Index(resource)] : Number(resource);
-  }
-  std::uint32_t Number(ResourceId resource);
-  FlowHop HopOn(const Hop& hop, std::int64_t payload);
-  // A hop, and the rate that it leaves a flow alone.
-  struct LoneHop {
-    double weight = 0;
-    std::int64_t payload = 0;  // 0: not known
-    FlowHop hop;
-    FlowRate rate;
-  };
-  const LoneHop& LoneHopOn(const Hop& hop, std::int64_t payload);
-  // What connections have in common whose routes differ in the last hop.
-  struct Row {
-    Manner manner;
-    std::int64_t payload = 0;
-    HopClass hop_class = HopClass::kNetwork;
-    Time step_latency;
-    std::uint32_t first_hop = 0;
-    FlowRate lone_but_for_last;
-    Rate route_limit = kNoLimitYet;  // of the connection found last …
-    FlowRate limit;                  // … by this and by what they have in common
-  };
   void CollectRanks();
   void UsePort(std::uint32_t communicator, std::uint32_t program, std::uint32_t port);
   std::uint32_t CommunicatorOf(RankId rank, const ProgramShape::Port& port);
@@ -77,47 +42,21 @@ class Builder {
   Result<std::shared_ptr<const Schedule>> ScheduleOf(std::uint32_t collective,
                                                      std::uint32_t layout);
   std::uint32_t LayoutOf(const std::vector<RankId>& members);
-  Result<void> ConnectCommunicators();
-  Result<void> ConnectPeers();
-  Result<void> Connect(RankId source, RankId destination, const Manner& manner, std::uint64_t flow);
-  void BeginRow(const Route& route, const Manner& manner, std::uint32_t shared_hops);
-  void TurnHops(FlowPath& path);
+  Result<void> ConnectPeers(Connector& connector);
 
   const EngineInput& input_;
   Handshake handshake_;
   const TaskGraph& graph_;
   const Fabric& fabric_;
-  RouteFinder routes_;
-  Row row_;                         // of the connection found last
-  std::vector<LoneHop> lone_hops_;  // by number of a resource
   FlowProblem problem_;
   std::optional<Rotation> rotation_;
-  // By number of a resource: how many images of a connection cross it for each hop on any of the
-  // resources of that number.
-  std::vector<std::uint64_t> crossings_;
-  std::vector<std::uint32_t> place_;  // by number of a resource: its last hop in problem_.hops
-  std::vector<Usage> usage_;          // by communicator
+  std::vector<Usage> usage_;  // by communicator
   std::map<std::pair<CommunicatorId, Manner>, std::uint32_t> communicator_index_;
   std::map<GroupLayout, std::uint32_t> layout_index_;
   std::vector<const GroupLayout*> layouts_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::shared_ptr<const Schedule>> schedules_;
   std::map<std::pair<std::vector<std::uint32_t>, std::uint32_t>, std::uint32_t> pattern_index_;
 };
-
-std::uint32_t Builder::Number(ResourceId resource) {
-  if (Index(resource) >= problem_.resource_index.size()) {  // a part of a trunk
-    problem_.resource_index.resize(Index(resource) + 1, FlowProblem::kUnused);
-  }
-  const auto index = static_cast<std::uint32_t>(problem_.capacities.size());
-  problem_.resource_index[Index(resource)] = index;
-  problem_.capacities.push_back(input_.router.capacity(resource));
-  if (rotation_) {
-    const auto orbit = rotation_->Orbit(LinkId(Index(resource)));
-    for (const LinkId link : orbit) problem_.resource_index[Index(link)] = index;
-    crossings_.push_back(rotation_->turns / orbit.size());
-  }
-  return index;
-}
 
 std::uint32_t Builder::CommunicatorOf(RankId rank, const ProgramShape::Port& port) {
   const CommunicatorId id = graph_.communicator(rank, port.role);
@@ -307,120 +246,7 @@ Result<void> Builder::FindPatterns() {
   return {};
 }
 
-FlowHop Builder::HopOn(const Hop& hop, std::int64_t payload) {
-  const double weight = hop.weight * 128 / static_cast<double>(payload);
-  return {IndexOf(hop.resource),
-          static_cast<std::uint64_t>(weight * static_cast<double>(FlowHop::kOne))};
-}
-
-const Builder::LoneHop& Builder::LoneHopOn(const Hop& hop, std::int64_t payload) {
-  const std::uint32_t number = IndexOf(hop.resource);
-  if (number >= lone_hops_.size()) lone_hops_.resize(problem_.capacities.size());
-  LoneHop& known = lone_hops_[number];
-  if (known.payload != payload || known.weight != hop.weight) {
-    const FlowHop made = HopOn(hop, payload);
-    known = {hop.weight, payload, made, LoneRate(made, problem_.capacities[number])};
-  }
-  return known;
-}
-
-Result<void> Builder::Connect(RankId source, RankId destination, const Manner& manner,
-                              std::uint64_t flow) {
-  const auto found =
-      routes_.Find(input_.placement.endpoint(source), input_.placement.endpoint(destination), flow);
-  if (!found) return std::unexpected(found.error());
-  const Route& route = **found;
-  const auto hops = std::span(route.hops);
-  FlowPath path;
-  path.hop_count = static_cast<std::uint32_t>(hops.size());
-  // All hops but the last are often those of the connection before.
-  const bool extends = routes_.extends() && manner == row_.manner && !rotation_;
-  if (!extends) BeginRow(route, manner, path.shared_hops());
-  path.first_hop = row_.first_hop;
-  const RouteCost cost = CostOf(route, row_.hop_class, input_.transport);
-  if (cost.limit != row_.route_limit) {
-    row_.route_limit = cost.limit;
-    const auto limit = static_cast<Int128>(cost.limit.bits_per_second()) * row_.payload / 128;
-    row_.limit = std::min(row_.lone_but_for_last,
-                          LoneRate(Rate::BitsPerSecond(static_cast<std::int64_t>(limit))));
-  }
-  Connection& connection = problem_.connections.emplace_back();
-  connection.source = source;
-  connection.destination = destination;
-  connection.limit = row_.limit;
-  connection.latency = cost.latency + row_.step_latency;
-  if (!hops.empty()) {
-    const LoneHop& last = LoneHopOn(hops.back(), row_.payload);
-    path.last_hop = last.hop;
-    connection.limit = std::min(connection.limit, last.rate);
-  }
-  if (rotation_) TurnHops(path);
-  problem_.paths.push_back(path);
-  ++problem_.rows.back();
-  return {};
-}
-
-// Of connections of this manner whose routes differ in the last hop.
-void Builder::BeginRow(const Route& route, const Manner& manner, std::uint32_t shared_hops) {
-  problem_.rows.push_back(problem_.rows.back());
-  row_.manner = manner;
-  row_.payload = PayloadPer128(manner.protocol);
-  row_.hop_class = HopClassOf(fabric_, route);
-  row_.step_latency = StepLatencyOf(input_.transport, manner, row_.hop_class);
-  row_.first_hop = static_cast<std::uint32_t>(problem_.hops.size());
-  for (const Hop& hop : std::span(route.hops).first(shared_hops)) {
-    problem_.hops.push_back(HopOn(hop, row_.payload));
-  }
-  row_.lone_but_for_last =
-      LoneRate(std::span(problem_.hops).subspan(row_.first_hop), problem_.capacities, kUnlimited);
-  row_.route_limit = kNoLimitYet;
-}
-
-// Hops as those of all images of a connection. Links that the rotation takes to one another are one
-// resource, which a path crosses once, with all of its weight.
-void Builder::TurnHops(FlowPath& path) {
-  place_.resize(problem_.capacities.size(), 0);
-  std::vector<FlowHop>& hops = problem_.hops;
-  std::uint32_t end = path.first_hop;
-  for (std::uint32_t i = end; i < hops.size(); ++i) {
-    const FlowHop hop = {hops[i].resource, hops[i].weight * crossings_[hops[i].resource]};
-    std::uint32_t& place = place_[hop.resource];
-    if (place >= path.first_hop && place < end && hops[place].resource == hop.resource) {
-      hops[place].weight += hop.weight;
-    } else {
-      place = end;
-      hops[end++] = hop;
-    }
-  }
-  hops.resize(end);
-  if (path.hop_count == 0) return;
-  path.hop_count = end - path.first_hop + 1;
-  path.last_hop.weight *= crossings_[path.last_hop.resource];
-}
-
-Result<void> Builder::ConnectCommunicators() {
-  std::size_t connections = 0;
-  for (const FlowProblem::Communicator& communicator : problem_.communicators) {
-    connections += problem_.patterns[communicator.pattern].pairs.size();
-  }
-  problem_.connections.reserve(connections);
-  problem_.paths.reserve(connections);
-  for (FlowProblem::Communicator& communicator : problem_.communicators) {
-    communicator.first_connection = static_cast<std::uint32_t>(problem_.connections.size());
-    const CommunicatorId id = graph_.in_job(communicator.id);
-    std::uint32_t channel = 0;
-    std::uint64_t flow = FlowOf(id, channel);
-    for (const Schedule::Pair& pair : problem_.patterns[communicator.pattern].pairs) {
-      if (pair.channel != channel) flow = FlowOf(id, channel = pair.channel);
-      auto connected = Connect(communicator.members[pair.source],
-                               communicator.members[pair.destination], communicator.manner, flow);
-      if (!connected) return connected;
-    }
-  }
-  return {};
-}
-
-Result<void> Builder::ConnectPeers() {
+Result<void> Builder::ConnectPeers(Connector& connector) {
   // A send creates the connection, the receive of the role that pairs with it finds it.
   std::unordered_map<std::uint64_t, std::uint32_t> by_sender;
   by_sender.reserve(problem_.peer_connections.size());
@@ -430,7 +256,7 @@ Result<void> Builder::ConnectPeers() {
     const std::uint64_t sender = (std::uint64_t{Index(source)} << 32) | role;
     const auto [entry, is_new] = by_sender.try_emplace(sender, next);
     if (is_new) {
-      auto connected = Connect(source, destination, Manner{}, FlowOfRole(role));
+      auto connected = connector.Connect(source, destination, Manner{}, FlowOfRole(role));
       if (!connected) return std::unexpected(connected.error());
     }
     return entry->second;
@@ -466,10 +292,13 @@ Result<FlowProblem> Builder::Build(bool rotate) {
     if (auto found = FindRotation(); !found) return std::unexpected(found.error());
   }
   if (auto found = FindPatterns(); !found) return std::unexpected(found.error());
-  if (auto connected = ConnectCommunicators(); !connected) {
+  Connector connector(input_, rotation_, problem_);
+  if (auto connected = connector.ConnectCommunicators(); !connected) {
     return std::unexpected(connected.error());
   }
-  if (auto connected = ConnectPeers(); !connected) return std::unexpected(connected.error());
+  if (auto connected = ConnectPeers(connector); !connected) {
+    return std::unexpected(connected.error());
+  }
   FindBindingHops(graph_, handshake_, problem_);
   return std::move(problem_);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -47,14 +48,18 @@ struct Pattern {
                ? IndexIfComplete(source, destination, channel)
                : Find(source, destination, channel);
   }
-
- private:
+  // Whether all pairs of the channel are there.
+  [[nodiscard]] bool has_all_of(std::uint32_t channel) const {
+    return complete && period == members() && channel < channels;
+  }
   // Where the source has all other members as destinations.
   [[nodiscard]] std::uint32_t IndexIfComplete(Participant source, Participant destination,
                                               std::uint32_t channel) const {
     const std::uint32_t others = destination - (destination > source ? 1 : 0);
     return first_outbound[source] + others * channels + channel;
   }
+
+ private:
   [[nodiscard]] std::uint32_t Find(Participant source, Participant destination,
                                    std::uint32_t channel) const;
 };
@@ -146,9 +151,12 @@ struct FlowProblem {
   std::vector<Communicator> communicators;
   std::vector<Connection> connections;
   std::vector<FlowPath> paths;  // by connection
-  // The paths in rows, those of a row with the same shared hops: where each row begins, and at last
-  // where the last one ends.
+  // The paths in rows, those of a row with the same shared hops, and of one member where they are
+  // of a communicator: where each row begins, and at last where the last one ends.
   std::vector<std::uint32_t> rows = {0};
+  // By row: an earlier one from which it differs in the source and in the first hop alone, which is
+  // another resource of equal capacity; kUnused: there is none, or none is known.
+  std::vector<std::uint32_t> models;
   std::vector<FlowHop> hops;  // that paths share
   std::vector<FlowHop> binding_hops;
   // By ResourceId: those that connections use, numbered. In a rotation, resources that it takes to
@@ -165,10 +173,25 @@ struct FlowProblem {
   [[nodiscard]] std::span<const FlowHop> shared_hops_of(const FlowPath& path) const {
     return std::span(hops).subspan(path.first_hop, path.shared_hops());
   }
-  // Calls visit(first, end) for the connections of each row.
+  // Calls visit(first, end, model) for the connections of each row, `model` as in models.
   template <typename Visitor>
   void ForEachRow(Visitor visit) const {
-    for (std::size_t row = 0; row + 1 < rows.size(); ++row) visit(rows[row], rows[row + 1]);
+    for (std::size_t row = 0; row < models.size(); ++row) {
+      visit(rows[row], rows[row + 1], models[row]);
+    }
+  }
+  // Calls visit(row) for the rows of the connections from `first` on, before `end`.
+  // REQUIRES: they begin and end with rows.
+  template <typename Visitor>
+  void ForEachRowOf(std::uint32_t first, std::uint32_t end, Visitor visit) const {
+    if (first == end) return;
+    // Where several begin there, all but the last are empty.
+    const auto after = std::ranges::upper_bound(rows, first) - rows.begin();
+    for (auto row = static_cast<std::uint32_t>(after - 1); rows[row] < end; ++row) visit(row);
+  }
+  // The hop in which the paths of a row differ from those of its model. REQUIRES: it has one.
+  [[nodiscard]] const FlowHop& first_hop_of_row(std::uint32_t row) const {
+    return hops[paths[rows[row]].first_hop];
   }
   // Those on resources that their connections could overload. No other resource ever slows a
   // transfer.

@@ -68,12 +68,19 @@ class RoundReader {
 // For each resource: the sum over members of what their rounds can ask for at most.
 class Peaks {
  public:
+  // Of connections on one resource.
+  struct Demand {
+    Uint128 sum = 0;
+    Uint128 most = 0;  // of one of them
+  };
+
   Peaks(const FlowProblem& problem, std::vector<char> watched)
       : problem_(problem),
         watched_(std::move(watched)),
         shares_watched_(std::ranges::any_of(
             problem.hops, [&](const FlowHop& hop) { return watched_[hop.resource] != 0; })),
         is_unwatched_(problem.hops.size(), 0),
+        watches_first_alone_(problem.models.size(), 0),
         of_use_(watched_.size()),
         peak_(watched_.size(), 0),
         total_(peak_) {}
@@ -97,6 +104,44 @@ class Peaks {
       AddHop(path.last_hop, limit, 1);
     }
   }
+  // Of the member's next use, the connections of a row.
+  void AddRow(std::uint32_t row) {
+    const std::uint32_t first = problem_.rows[row];
+    const std::uint32_t end = problem_.rows[row + 1];
+    const FlowPath& path = problem_.paths[first];
+    if (path.hop_count == 0) return;
+    const Connection* const connections = problem_.connections.data();
+    if (shares_watched_) {
+      const std::uint32_t model = problem_.models[row];
+      auto hops = problem_.shared_hops_of(path);
+      if (model != FlowProblem::kUnused && watches_first_alone_[model] != 0) hops = hops.first(1);
+      std::uint32_t last = 0;  // that is watched
+      for (std::uint32_t h = 0; h < hops.size(); ++h) {
+        const FlowHop& hop = hops[h];
+        if (!watched_[hop.resource]) continue;
+        last = h;
+        for (std::uint32_t i = first; i < end;) {
+          const FlowRate limit = connections[i].limit;
+          const std::uint32_t begin = i;
+          while (++i < end && connections[i].limit == limit) continue;
+          AddHop(hop, limit, i - begin);
+        }
+      }
+      watches_first_alone_[row] = last == 0 ? 1 : 0;
+    }
+    for (std::uint32_t i = first; i < end; ++i) {
+      const FlowHop& hop = problem_.paths[i].last_hop;
+      if (watched_[hop.resource]) AddHop(hop, connections[i].limit, 1);
+    }
+  }
+  // Of the member's next use, all that cross this hop; `limits` are what they add up to.
+  void AddUse(const FlowHop& hop, const Demand& limits) {
+    if (!watched_[hop.resource] || limits.sum == 0) return;
+    of_use_[hop.resource] = {hop.weight * limits.sum, hop.weight * limits.most};
+    used_.push_back(hop.resource);
+  }
+  // Whether any is watched that paths share with others.
+  [[nodiscard]] bool shares_watched() const { return shares_watched_; }
   [[gnu::always_inline]] void FetchAhead(std::uint32_t connection) const {
     __builtin_prefetch(&problem_.paths[connection]);
     __builtin_prefetch(&problem_.connections[connection].limit);
@@ -125,11 +170,6 @@ class Peaks {
   }
 
  private:
-  struct Demand {
-    Uint128 sum = 0;   // of the connections
-    Uint128 most = 0;  // of one of them
-  };
-
   void FindWatched(const FlowPath& path) {
     watched_hops_.clear();
     if (path.shared_hops() == 0 || is_unwatched_[path.first_hop] != 0) return;
@@ -160,7 +200,9 @@ class Peaks {
   std::uint32_t sharing_ = 0;          // … as many as these, of this limit
   FlowRate shared_limit_;
   std::vector<char> is_unwatched_;  // by first hop: known to be shared by unwatched hops
-  std::vector<Demand> of_use_;      // by resource: of the current use …
+  // By row: known to share no watched hop but the first.
+  std::vector<char> watches_first_alone_;
+  std::vector<Demand> of_use_;  // by resource: of the current use …
   std::vector<std::uint32_t> used_;
   std::vector<Uint128> peak_;  // … of the current member
   std::vector<std::uint32_t> of_member_;
@@ -169,17 +211,32 @@ class Peaks {
 
 constexpr std::size_t kAhead = 8;
 
-// What a member puts and awaits, one collective after the other.
-void AddMember(const FlowProblem& problem, const FlowProblem::Communicator& communicator,
-               Participant position, RoundReader& rounds, Peaks& put, Peaks& awaited) {
+// What a member puts, one collective after the other.
+void AddPuts(const FlowProblem& problem, const FlowProblem::Communicator& communicator,
+             Participant position, RoundReader& rounds, Peaks& put) {
+  const Pattern& pattern = problem.patterns[communicator.pattern];
+  const std::uint32_t first = pattern.first_outbound[position];
+  const std::uint32_t end = pattern.first_outbound[position + 1];
+  for (const Pattern::Use& use : pattern.uses) {
+    if (use.pairs.empty()) {
+      problem.ForEachRowOf(communicator.first_connection + first,
+                           communicator.first_connection + end,
+                           [&](std::uint32_t row) { put.AddRow(row); });
+    } else {
+      for (std::uint32_t pair = first; pair < end; ++pair) {
+        if (use.HasPair(pair)) put.Add(communicator.first_connection + pair);
+      }
+    }
+    put.EndUse(rounds.Of(*use.schedule, position).puts);
+  }
+  put.EndMember();
+}
+
+// What a member awaits.
+void AddWaits(const FlowProblem& problem, const FlowProblem::Communicator& communicator,
+              Participant position, RoundReader& rounds, Peaks& awaited) {
   const Pattern& pattern = problem.patterns[communicator.pattern];
   for (const Pattern::Use& use : pattern.uses) {
-    const RoundSize round = rounds.Of(*use.schedule, position);
-    for (std::uint32_t pair = pattern.first_outbound[position];
-         pair < pattern.first_outbound[position + 1]; ++pair) {
-      if (use.HasPair(pair)) put.Add(communicator.first_connection + pair);
-    }
-    put.EndUse(round.puts);
     // In a rotation, also what goes to its images from the first members.
     for (Participant image = position; image < pattern.members(); image += pattern.period) {
       const auto inbound =
@@ -194,10 +251,49 @@ void AddMember(const FlowProblem& problem, const FlowProblem::Communicator& comm
         if (use.HasPair(inbound[i])) awaited.Add(communicator.first_connection + inbound[i]);
       }
     }
-    awaited.EndUse(round.waits);
+    awaited.EndUse(rounds.Of(*use.schedule, position).waits);
   }
-  put.EndMember();
   awaited.EndMember();
+}
+
+// The same for all members of a communicator at once, as their connections are stored, where all
+// that come to one member end on one resource and cross no other that is watched. False: they do
+// not, and nothing was done.
+bool AddWaitsInOrder(const FlowProblem& problem, const FlowProblem::Communicator& communicator,
+                     RoundReader& rounds, Peaks& awaited) {
+  const Pattern& pattern = problem.patterns[communicator.pattern];
+  if (awaited.shares_watched() || pattern.uses.size() != 1 || pattern.period != pattern.members()) {
+    return false;
+  }
+  struct Last {
+    FlowHop hop = {.resource = FlowProblem::kUnused};
+    Uint128 sum = 0;  // of limits
+    std::uint64_t most = 0;
+  };
+  std::vector<Last> lasts(pattern.members());
+  const FlowPath* path = problem.paths.data() + communicator.first_connection;
+  const Connection* connection = problem.connections.data() + communicator.first_connection;
+  for (const Schedule::Pair& pair : pattern.pairs) {
+    Last& last = lasts[pair.destination];
+    if (path->hop_count > 0) {
+      if (last.hop != path->last_hop) {
+        if (last.hop.resource != FlowProblem::kUnused) return false;
+        last.hop = path->last_hop;
+      }
+      last.sum += connection->limit.units;
+      last.most = std::max(last.most, connection->limit.units);
+    }
+    ++path;
+    ++connection;
+  }
+  for (Participant position = 0; position < pattern.members(); ++position) {
+    const Last& last = lasts[position];
+    if (last.hop.resource == FlowProblem::kUnused) continue;
+    awaited.AddUse(last.hop, {last.sum, last.most});
+    awaited.EndUse(rounds.Of(*pattern.uses[0].schedule, position).waits);
+    awaited.EndMember();
+  }
+  return true;
 }
 
 }  // namespace
@@ -220,7 +316,11 @@ void UnmarkUnfilledByRounds(const FlowProblem& problem, std::span<const Uint128>
   for (const FlowProblem::Communicator& communicator : problem.communicators) {
     const Pattern& pattern = problem.patterns[communicator.pattern];
     for (Participant position = 0; position < pattern.period; ++position) {
-      AddMember(problem, communicator, position, rounds, put, awaited);
+      AddPuts(problem, communicator, position, rounds, put);
+    }
+    if (AddWaitsInOrder(problem, communicator, rounds, awaited)) continue;
+    for (Participant position = 0; position < pattern.period; ++position) {
+      AddWaits(problem, communicator, position, rounds, awaited);
     }
   }
   for (std::uint32_t i = 0; i < binds.size(); ++i) {
