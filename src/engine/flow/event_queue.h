@@ -30,11 +30,6 @@ class EventQueue {
     return heap_[slot_[id]].time();
   }
 
-  // Brings the place of `id` nearer, which is to be queued soon.
-  [[gnu::always_inline]] void Prefetch(std::uint32_t id) const {
-    if (id < slot_.size()) __builtin_prefetch(&slot_[id]);
-  }
-
   // Queues `id` at `time`, or moves it there.
   void Set(std::uint32_t id, Time time) {
     if (id >= slot_.size()) slot_.resize(id + 1, kAbsent);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/flow/interpreter_inline.h"
 #include "trunkline/base/check.h"
 
 namespace trunkline {
@@ -17,46 +18,6 @@ std::uint32_t Interpreter::AddPrograms(std::uint32_t count) {
   const auto first = static_cast<std::uint32_t>(programs_.size());
   programs_.resize(programs_.size() + count);
   return first;
-}
-
-// --- What is done most often, inline -------------------------------------------------------------
-
-[[gnu::always_inline]] inline void Interpreter::Append(List& list, const Message& message) {
-  std::uint32_t index = free_message_;
-  if (index == kNone) {
-    index = static_cast<std::uint32_t>(messages_.size());
-    messages_.push_back(message);
-  } else {
-    free_message_ = messages_[index].next;
-    messages_[index] = message;
-  }
-  messages_[index].next = kNone;
-  if (list.empty()) {
-    list.head = index;
-  } else {
-    messages_[list.tail].next = index;
-  }
-  list.tail = index;
-}
-
-inline Interpreter::Message Interpreter::TakeFirst(List& list) {
-  const std::uint32_t index = list.head;
-  const Message message = messages_[index];
-  list.head = message.next;
-  messages_[index].next = free_message_;
-  free_message_ = index;
-  return message;
-}
-
-inline void Interpreter::Wake(std::uint32_t id) {
-  programs_[id].wait = Wait::kNothing;
-  ready_.push_back(id);
-}
-
-[[gnu::always_inline]] inline void Interpreter::CompleteTransfer(std::uint32_t id, Time end) {
-  Program& program = programs_[id];
-  program.last_sent = std::max(program.last_sent, end);
-  if (--program.transfers == 0 && program.wait == Wait::kTransfers) Wake(id);
 }
 
 // --- Programs -----------------------------------------------------------------------------------
@@ -104,12 +65,14 @@ void Interpreter::StartReceive(std::uint32_t id, std::uint32_t connection, Time 
   Finish(id);
 }
 
-bool Interpreter::RunReady() {
-  if (ready_.empty()) return false;
-  const std::uint32_t id = ready_.back();
-  ready_.pop_back();
-  Run(id);
-  return true;
+bool Interpreter::RunUntilFinished() {
+  bool ran = false;
+  while (finished_.empty() && RunReady()) ran = true;
+  return ran;
+}
+
+void Interpreter::RunAll() {
+  while (RunReady()) continue;
 }
 
 // Brings what a later op needs of its connection nearer: of many connections, few are in a cache.
@@ -122,7 +85,6 @@ bool Interpreter::RunReady() {
   __builtin_prefetch(&states_[target]);
   __builtin_prefetch(&traffic_[target]);
   __builtin_prefetch(&model_.connections[target]);
-  course_.begins.Prefetch(target);
 }
 
 void Interpreter::Run(std::uint32_t id) {
@@ -210,29 +172,25 @@ bool Interpreter::TakeSlot(std::uint32_t id, std::uint32_t connection) {
   return true;
 }
 
-bool Interpreter::Put(std::uint32_t id, std::uint32_t connection, std::int64_t bytes) {
-  if (!rendezvous_ && programs_[id].slots > 0 && !TakeSlot(id, connection)) return false;
-  if (rendezvous_ && !Meet(id)) return false;
+bool Interpreter::PutEagerly(std::uint32_t id, std::uint32_t connection, std::int64_t bytes) {
+  if (programs_[id].slots > 0 && !TakeSlot(id, connection)) return false;
   Program& program = programs_[id];
   State& state = states_[connection];
-  ++traffic_[connection].transfers;
-  traffic_[connection].bytes += bytes;
-  if (model_.connections[connection].binding_hops == 0 && !rendezvous_ && !Carried(connection)) {
-    // Nothing can slow it: its end is known now.
-    const Time begin = std::max(program.time, state.free);
-    Time end = begin;
-    if (bytes > 0) {
-      end = Later(Later(begin, model_.message_overhead),
-                  Duration(connection, bytes, program.time < state.free));
-      state.free = end;
-      program.last_sent = std::max(program.last_sent, end);
-    }
-    Deliver(connection, Later(end, model_.connections[connection].latency), begin);
+  if (model_.connections[connection].binding_hops > 0 || Carried(connection)) {
+    Offer(id, connection, bytes);
     return true;
   }
-  ++program.transfers;
-  Append(state.outgoing, {.time = program.time, .bytes = bytes, .program = id});
-  Transmit(connection);
+  // Nothing can slow it: its end is known now.
+  Count(connection, bytes);
+  const Time begin = std::max(program.time, state.free);
+  Time end = begin;
+  if (bytes > 0) {
+    end = Later(Later(begin, model_.message_overhead),
+                Duration(connection, bytes, program.time < state.free));
+    state.free = end;
+    program.last_sent = std::max(program.last_sent, end);
+  }
+  Deliver(connection, Later(end, model_.connections[connection].latency), begin);
   return true;
 }
 
@@ -256,8 +214,10 @@ Time Interpreter::Duration(std::uint32_t connection, std::int64_t bytes, bool fo
   return known.duration;
 }
 
+void Interpreter::EndTransfer(std::uint32_t connection, Time end) { EndFirst(connection, end); }
+
 void Interpreter::TransmitAll(std::uint32_t connection) {
-  while (CanTransmit(states_[connection])) {
+  do {
     State& state = states_[connection];
     const Time latency = model_.connections[connection].latency;
     Message& put = messages_[state.outgoing.head];
@@ -278,10 +238,10 @@ void Interpreter::TransmitAll(std::uint32_t connection) {
       } else if (bytes_begin == course_.clock && !Held(connection)) {
         BeginTransfer(connection);
       } else {
-        course_.begins.Set(connection, bytes_begin);
+        course_.begins.Add(connection, bytes_begin);
       }
     }
-  }
+  } while (CanTransmit(states_[connection]));
 }
 
 void Interpreter::BeginTransfer(std::uint32_t index) {
@@ -324,22 +284,6 @@ void Interpreter::Vacate(std::uint32_t connection) {
   }
 }
 
-// The first outgoing put has left; its signal flies. The caller lets the next one go.
-void Interpreter::EndTransfer(std::uint32_t connection, Time end) {
-  State& state = states_[connection];
-  const Message put = TakeFirst(state.outgoing);
-  state.busy = false;
-  state.free = std::max(state.free, end);
-  if (rendezvous_) {
-    const std::uint32_t receiver = TakeFirst(state.inbound).program;
-    programs_[receiver].received_sent = put.sent;
-    CompleteTransfer(receiver, end);
-  } else {
-    Deliver(connection, Later(end, model_.connections[connection].latency), put.sent);
-  }
-  CompleteTransfer(put.program, end);
-}
-
 // What the carrier has brought: a connection's next message may go.
 void Interpreter::TakeNews() {
   for (const MessageCarrier::News& news : model_.carrier->news()) {
@@ -357,20 +301,6 @@ void Interpreter::TakeNews() {
     Transmit(news.connection);
   }
   model_.carrier->news().clear();
-}
-
-// In a rendezvous puts and the waits that follow them are under way together, and both ends are
-// held until all have ended (MPI's Sendrecv): whether the program may go on.
-bool Interpreter::Meet(std::uint32_t id) {
-  Program& program = programs_[id];
-  if (!program.meets) return true;
-  if (program.transfers > 0) {
-    program.wait = Wait::kTransfers;
-    return false;
-  }
-  program.time = std::max(program.time, program.last_sent);
-  program.meets = false;
-  return true;
 }
 
 // --- Signals ------------------------------------------------------------------------------------
@@ -402,16 +332,8 @@ void Interpreter::Receive(std::uint32_t id, std::uint32_t connection, Time arriv
   }
 }
 
-bool Interpreter::AwaitSignal(std::uint32_t id, std::uint32_t connection) {
+bool Interpreter::TakeSignal(std::uint32_t id, std::uint32_t connection) {
   State& state = states_[connection];
-  if (rendezvous_) {
-    Program& program = programs_[id];
-    ++program.transfers;
-    program.meets = true;
-    Append(state.inbound, {.time = program.time, .program = id});
-    Transmit(connection);
-    return true;
-  }
   if (!state.inbound.empty()) {
     const Message signal = TakeFirst(state.inbound);
     Receive(id, connection, signal.time, signal.sent);
@@ -422,71 +344,6 @@ bool Interpreter::AwaitSignal(std::uint32_t id, std::uint32_t connection) {
   programs_[id].wait = Wait::kSignal;
   programs_[id].on = connection;
   return false;
-}
-
-// --- Events -------------------------------------------------------------------------------------
-
-Time Interpreter::next_time() {
-  if (course_.network.needs_solve() && course_.begins.next_time() != course_.clock) {
-    course_.network.Solve(course_.clock);
-  }
-  return std::min(course_.begins.next_time(), course_.network.next_completion());
-}
-
-bool Interpreter::Advance(Time until) {
-  const Time now = next_time();
-  if (model_.carrier != nullptr && model_.carrier->Run(std::min(now, until))) {
-    TakeNews();
-    return true;
-  }
-  if (now > until) return false;
-  if (now == Time::Max()) {
-    if (!course_.begins.empty() || course_.network.active()) past_horizon_ = true;
-    return false;
-  }
-  course_.clock = now;
-  while (course_.begins.next_time() == now && !Held(course_.begins.next_id())) {
-    BeginTransfer(course_.begins.Pop());
-  }
-  if (model_.occupancy && model_.occupancy->disturbed != Occupancy::kNobody) return true;
-  while (course_.network.next_completion() == now) {
-    const FlowNetwork::Ended ended = course_.network.PopCompleted();
-    ++events_;
-    states_[ended.owner].surplus = ended.surplus;
-    Vacate(ended.owner);
-    EndTransfer(ended.owner, now);
-    Transmit(ended.owner);
-  }
-  return true;
-}
-
-void Interpreter::BeginReplay(Time from, Time until) {
-  TL_CHECK(ready_.empty() && finished_.empty(), "a replay while programs can run");
-  if (!aside_) aside_ = std::make_unique<Course>(FlowNetwork(model_.capacities));
-  std::swap(course_, *aside_);
-  course_.clock = from;
-  replay_end_ = until;
-}
-
-void Interpreter::EndReplay() {
-  const Time until = replay_end_;
-  for (;;) {
-    while (RunReady()) continue;
-    if (next_time() >= until && course_.network.next_completion() > until) break;
-    Advance();
-  }
-  replay_end_ = Time::Max();
-  std::swap(course_, *aside_);
-  TL_CHECK(until == course_.clock || !course_.network.needs_solve(), "time passes unsolved");
-  course_.clock = until;
-  for (const FlowNetwork::Rest& rest : aside_->network.TakeAll(until)) {
-    course_.network.Resume(rest, binding_hops(rest.owner), model_.connections[rest.owner].limit,
-                           until);
-  }
-  while (!aside_->begins.empty()) {
-    const Time time = aside_->begins.next_time();
-    course_.begins.Set(aside_->begins.Pop(), time);
-  }
 }
 
 }  // namespace trunkline

@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "engine/flow/event_queue.h"
 #include "engine/flow/message_carrier.h"
 #include "engine/flow/network.h"
 #include "engine/flow/problem.h"
+#include "engine/flow/run_queue.h"
 #include "trunkline/collective/schedule.h"
 #include "trunkline/engine/engine.h"
 
@@ -82,8 +82,11 @@ class Interpreter {
     Time sent;  // when the message that it last waited for began its transfer
     Time end;
   };
-  // Runs one program that can; false when none can. Ends appear in finished(), to be taken there.
-  bool RunReady();
+  // Runs programs that can until one ends, which appears in finished(), to be taken there; false
+  // when none could, or those in finished() are still there.
+  bool RunUntilFinished();
+  // Runs all that can.
+  void RunAll();
   [[nodiscard]] std::vector<Finished>& finished() { return finished_; }
 
   // Processes everything that happens at next_time(), or what the carrier does before; false when
@@ -222,11 +225,13 @@ class Interpreter {
   // What moves, and what is about to.
   struct Course {
     FlowNetwork network;
-    EventQueue begins;  // by connection: when the first outgoing put begins its transfer
+    RunQueue begins;  // of connections: when the first outgoing put begins its transfer
     Time clock;
   };
 
   void Begin(std::uint32_t program, Time time);
+  // Runs one program that can; false when none can.
+  bool RunReady();
   void Run(std::uint32_t id);
   void FetchAhead(const Program& program) const;
   bool Refill(Program& program);
@@ -244,8 +249,16 @@ class Interpreter {
   static std::unique_ptr<SharedProgram> ReadShared(const ChannelProgram& channel,
                                                    std::uint64_t op_count, bool rotates);
   bool Put(std::uint32_t id, std::uint32_t connection, std::int64_t bytes);
+  bool PutEagerly(std::uint32_t id, std::uint32_t connection, std::int64_t bytes);
+  // Puts that go when they can.
+  void Offer(std::uint32_t id, std::uint32_t connection, std::int64_t bytes);
+  void Count(std::uint32_t connection, std::int64_t bytes) {
+    ++traffic_[connection].transfers;
+    traffic_[connection].bytes += bytes;
+  }
   bool TakeSlot(std::uint32_t id, std::uint32_t connection);
   bool AwaitSignal(std::uint32_t id, std::uint32_t connection);
+  bool TakeSignal(std::uint32_t id, std::uint32_t connection);
   bool AwaitOwnSignal(std::uint32_t id);
   void SignalSelf(std::uint32_t id, Time time);
   void Finish(std::uint32_t id);
@@ -256,6 +269,7 @@ class Interpreter {
   [[nodiscard]] bool CanTransmit(const State& state) const {
     return !state.busy && !state.outgoing.empty() && !(rendezvous_ && state.inbound.empty());
   }
+  // REQUIRES: CanTransmit.
   void TransmitAll(std::uint32_t connection);
   void BeginTransfer(std::uint32_t connection);
   [[nodiscard]] std::span<const FlowHop> binding_hops(std::uint32_t connection) const;
@@ -266,6 +280,7 @@ class Interpreter {
   void Occupy(std::uint32_t connection);
   void Vacate(std::uint32_t connection);
   void EndTransfer(std::uint32_t connection, Time end);
+  void EndFirst(std::uint32_t connection, Time end);
   [[nodiscard]] bool Carried(std::uint32_t connection) const {
     return model_.carrier != nullptr && model_.carrier->Carries(connection);
   }

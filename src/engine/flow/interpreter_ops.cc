@@ -133,7 +133,9 @@ void Interpreter::ReadBlock(Program& program, std::size_t count) {
 // From a rotated program.
 void Interpreter::CopyBlock(Program& program, std::size_t count) {
   const ChannelProgram& channel = program.channel;
-  const std::uint32_t members = channel.pattern->members();
+  const Pattern& pattern = *channel.pattern;
+  const std::uint32_t members = pattern.members();
+  const bool is_whole = pattern.has_all_of(channel.channel);
   const auto ops = std::span(program.rotated->ops).subspan(program.next_op, count);
   DecodedOp* copy = blocks_[program.block].data();
   for (const DecodedOp& op : ops) {
@@ -144,8 +146,12 @@ void Interpreter::CopyBlock(Program& program, std::size_t count) {
       const Participant sum = channel.position + op.target;
       const Participant peer = sum < members ? sum : sum - members;
       const bool waits = op.kind == DecodedOp::Kind::kWait;
-      copy->target = channel.connection_of[channel.pattern->IndexOf(
-          waits ? peer : channel.position, waits ? channel.position : peer, channel.channel)];
+      const Participant source = waits ? peer : channel.position;
+      const Participant destination = waits ? channel.position : peer;
+      copy->target =
+          channel.connection_of[is_whole
+                                    ? pattern.IndexIfComplete(source, destination, channel.channel)
+                                    : pattern.IndexOf(source, destination, channel.channel)];
     }
     ++copy;
   }

@@ -194,7 +194,7 @@ CollectiveMemo::Outcome CollectiveMemo::Solve(std::uint32_t profile_index, std::
     });
   }
   do {
-    while (interpreter.RunReady()) continue;
+    interpreter.RunAll();
   } while (interpreter.Advance());
   Outcome outcome;
   outcome.end.assign(members, Time());

@@ -71,7 +71,9 @@ FlowNetwork::FlowNetwork(std::span<const Rate> capacities) {
 }
 
 void FlowNetwork::AddResource(Rate capacity) {
-  resources_.emplace_back().capacity = Units(capacity);
+  Resource& resource = resources_.emplace_back();
+  resource.capacity = Units(capacity);
+  resource.spare = static_cast<Int128>(resource.capacity);
 }
 
 // --- What is done most often, inline
@@ -104,9 +106,7 @@ inline void FlowNetwork::Settle(std::uint32_t index) {
   std::uint64_t hash =
       (reinterpret_cast<std::uintptr_t>(path.data()) ^ (limit.units << 20)) * 0x9E3779B97F4A7C15U;
   hash ^= hash >> 32;
-  if (buckets_.size() <= bundles_.size()) Rehash();
-  std::uint32_t& first = buckets_[hash & (buckets_.size() - 1)];
-  for (std::uint32_t i = first; i != kNobody; i = bundles_[i].next) {
+  for (std::uint32_t i = buckets_[hash & bucket_mask_]; i != kNobody; i = bundles_[i].next) {
     if (bundles_[i].path == path.data() && shares_[i].limit == limit.units) return i;
   }
   const std::uint32_t index = TakeBundle(static_cast<std::uint32_t>(path.size()));
@@ -115,7 +115,7 @@ inline void FlowNetwork::Settle(std::uint32_t index) {
   bundle.settled = now_;
   bundle.path = path.data();
   bundle.hash = static_cast<std::uint32_t>(hash);
-  bundle.next = std::exchange(first, index);
+  bundle.next = std::exchange(buckets_[hash & bucket_mask_], index);
   shares_[index] = {Cap::Limit(limit.units), limit.units};
   for (std::uint32_t i = 0; i < path.size(); ++i) {
     std::vector<Active>& active = resources_[path[i].resource].active;
@@ -138,6 +138,7 @@ inline std::uint32_t FlowNetwork::TakeBundle(std::uint32_t hop_count) {
     bundles_.push_back(std::move(bundle));
     shares_.push_back({Cap::Limit(0), 0});
     hops_.resize(hops_.size() + 2 * hop_count - 1);
+    if (buckets_.size() <= bundles_.size()) Rehash();
   }
   const std::uint32_t index = free.back();
   free.pop_back();
@@ -146,7 +147,7 @@ inline std::uint32_t FlowNetwork::TakeBundle(std::uint32_t hop_count) {
 
 inline void FlowNetwork::FreeBundle(std::uint32_t index) {
   const Bundle& bundle = bundles_[index];
-  std::uint32_t* link = &buckets_[bundle.hash & (buckets_.size() - 1)];
+  std::uint32_t* link = &buckets_[bundle.hash & bucket_mask_];
   while (*link != index) link = &bundles_[*link].next;
   *link = bundle.next;
   for (const Hop& hop : hops(bundle)) {
@@ -161,10 +162,11 @@ inline void FlowNetwork::FreeBundle(std::uint32_t index) {
 
 void FlowNetwork::Rehash() {
   buckets_.assign(std::bit_ceil(2 * bundles_.size() + 1), kNobody);
+  bucket_mask_ = static_cast<std::uint32_t>(buckets_.size() - 1);
   for (std::uint32_t i = 0; i < bundles_.size(); ++i) {
     Bundle& bundle = bundles_[i];
     if (bundle.flows.empty()) continue;
-    bundle.next = std::exchange(buckets_[bundle.hash & (buckets_.size() - 1)], i);
+    bundle.next = std::exchange(buckets_[bundle.hash & bucket_mask_], i);
   }
 }
 
@@ -186,14 +188,15 @@ inline void FlowNetwork::MarkDirty(std::uint32_t resource) {
   bundle.flows.push_back({bundle.moved + work, owner});
   if (bundle.flows.size() > 1) std::ranges::push_heap(bundle.flows, std::greater{});
   bool alone = true;
+  const Share share = shares_[index];
   for (const Hop& hop : hops(bundle)) {
     Resource& resource = resources_[hop.resource];
     resource.active[hop.position].weight += hop.weight;
     const bool counted = resource.counts();
-    resource.demand += static_cast<Uint128>(hop.weight) * limit.units;
-    resource.contended = resource.demand > resource.capacity;
+    resource.spare -= static_cast<Int128>(static_cast<Uint128>(hop.weight) * limit.units);
+    resource.contended = resource.spare < 0;
     if (counted) {
-      resource.Include(shares_[index], hop.weight);
+      resource.Include(share, hop.weight);
     } else if (resource.contended) {
       Recount(resource, resource.mark);
     }
@@ -226,12 +229,13 @@ void FlowNetwork::Resume(const Rest& rest, std::span<const FlowHop> hops, FlowRa
   if (bundle.flows.size() > 1) std::ranges::pop_heap(bundle.flows, std::greater{});
   const Flow flow = bundle.flows.back();
   bundle.flows.pop_back();
+  const Share share = shares_[index];
   for (const Hop& hop : hops(bundle)) {
     Resource& resource = resources_[hop.resource];
-    if (resource.counts()) resource.Exclude(shares_[index].cap, hop.weight);
+    if (resource.counts()) resource.Exclude(share.cap, hop.weight);
     if (resource.level != kNone) MarkDirty(hop.resource);
-    resource.demand -= static_cast<Uint128>(hop.weight) * shares_[index].limit;
-    resource.contended = resource.demand > resource.capacity;
+    resource.spare += static_cast<Int128>(static_cast<Uint128>(hop.weight) * share.limit);
+    resource.contended = resource.spare < 0;
     resource.active[hop.position].weight -= hop.weight;
   }
   if (bundle.flows.empty()) FreeBundle(index);

@@ -170,7 +170,8 @@ class FlowNetwork {
   std::vector<Hop> hops_;
   // By hop count: bundles without flows.
   std::vector<std::vector<std::uint32_t>> free_;
-  std::vector<std::uint32_t> buckets_;  // the first bundle with flows of each hash
+  std::vector<std::uint32_t> buckets_ = {kNobody};  // the first bundle with flows of each hash
+  std::uint32_t bucket_mask_ = 0;
   std::vector<Resource> resources_;
   EventQueue completions_;              // by bundle
   std::vector<std::uint32_t> dirty_;    // resources whose flows changed while contended

@@ -51,7 +51,7 @@ struct alignas(64) SharedResource {
   std::uint64_t level = kNone;   // at which it holds flows; kNone: it holds none
   std::uint64_t queued = kNone;  // from where on its level is to be sought; kNone: it is known
   std::uint64_t mark = 0;
-  bool contended = false;  // demand > capacity
+  bool contended = false;  // spare < 0
   bool dirty = false;
 
   Uint128 capacity = 0;               // rate units x weight units
@@ -59,7 +59,7 @@ struct alignas(64) SharedResource {
   std::uint64_t held = 0;             // of those that it holds already
   std::uint64_t least_limit = kNone;  // of the others: at most theirs
   std::uint64_t greatest_limit = 0;   // of the others: at least theirs
-  Uint128 demand = 0;                 // sum of weight x limit over active flows
+  Int128 spare = 0;                   // capacity - sum of weight x limit over active flows
 
   std::vector<Active> active;
 

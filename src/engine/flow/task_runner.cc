@@ -181,9 +181,7 @@ bool TaskRunner::RunSomething() {
     StartUnordered(ready.rank, ready.task);
     return true;
   }
-  bool ran = false;
-  while (interpreter_.finished().empty() && interpreter_.RunReady()) ran = true;
-  return ran;
+  return interpreter_.RunUntilFinished();
 }
 
 void TaskRunner::StartUnordered(std::uint32_t rank, std::uint32_t task) {
