@@ -197,8 +197,9 @@ class RouteFinder {
   // Whether the route found last differs from the one before in its last hop alone.
   [[nodiscard]] bool extends() const { return extends_; }
   // The first hop of routes from `src` into the network, where routes from `other` are the same but
-  // for this hop, which costs as much as theirs: those to which KnowsStem, if found since the routes
-  // that were found last were from `other` or others of its place. Nothing: they may differ more.
+  // for this hop, which costs as much as theirs: those to which KnowsStem, if found since the
+  // routes that were found last were from `other` or others of its place. Nothing: they may differ
+  // more.
   [[nodiscard]] std::optional<Hop> ReplacedFirstHop(DeviceId other, DeviceId src) const;
   [[nodiscard]] bool KnowsStem(DeviceId dst) const;
 
