@@ -302,6 +302,46 @@ TEST(Packets, GoAroundASwitchThatIsDown) {
   }
 }
 
+// What is on its way to a host when its only cable fails has no route: it is lost, whatever way
+// packets are guided, nobody is charged for it, and all flows end when the cable is back.
+TEST(Packets, EndAfterAHostWasCutOff) {
+  const char* group_routes =
+      "cluster.fabric={kind: dragonfly, p: 2, a: 4, h: 1, g: 5, link: 100 Gb/s, routing: valiant, "
+      "switch: {rerouting: 20 us}}";
+  const char* tables =
+      "cluster.fabric={kind: single-switch, link: 100 Gb/s, routing: adaptive, switch: {rerouting: "
+      "0 us}}";
+  const RunResult guided = RunPermutation(
+      {group_routes, "faults=[{target: host-1, kind: fail, at: 5 us, until: 300 us}]"});
+  EXPECT_EQ(guided.status, RunStatus::kFinished);
+  EXPECT_GT(guided.traffic->counters->fault_drops, 0U);
+  const RunResult read = RunPermutation(
+      {tables, "cluster.nodes=4", "faults=[{target: host-1, kind: fail, at: 0 us, until: 100 us}]",
+       "workload.traffic={pattern: all-to-all, size: 20 KB, verb: read}"});
+  EXPECT_EQ(read.status, RunStatus::kFinished);
+  EXPECT_LT(read.time, Time::Microseconds(5000));  // after one timeout of 4 ms
+}
+
+// An acknowledgement of many packets is a head and nothing else: a switch that cuts through is not
+// later than one that does not.
+TEST(Packets, CutThroughForAnswersOfManyPackets) {
+  const auto time = [](const char* cut_through) {
+    return RunPermutation(
+               {"cluster.fabric={kind: single-switch, link: 25 Gb/s, cable_latency: 5 us}",
+                "cluster.nodes=4", "cluster.transport={kind: ideal}",
+                "workload.traffic={pattern: all-to-all, size: 1 MB, parallel: 1}",
+                std::string("cluster.fabric.switch.cut_through=") + cut_through})
+        .time;
+  };
+  EXPECT_LE(time("true"), time("false"));
+}
+
+TEST(Packets, HaveAsManyEventsOnAnyNumberOfThreads) {
+  const std::vector<std::string> late = {"workload.traffic.start=3 us",
+                                         "cluster.fabric.cable_latency=1 us"};
+  EXPECT_EQ(RunPermutation(late, {.threads = 3}).events, RunPermutation(late).events);
+}
+
 TEST(Packets, RefusesAbsurdTraffic) {
   EXPECT_THAT(PermutationProblems(
                   {"workload.traffic={pattern: uniform, size: 1 MB, arrivals: poisson, load: "

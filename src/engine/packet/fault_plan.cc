@@ -116,7 +116,11 @@ void PlanMoves(Plant& plant, std::uint32_t index, std::span<const std::uint32_t>
       if (!source_routed || !whole) {
         const auto path = over.FindPath(source, destination, index);
         if (path.empty()) {
-          if (!source_routed) over.destinations[index].receiver().group = kNoIndex;
+          // What is still on its way to either end has none.
+          if (!source_routed) {
+            Destination& to = over.destinations[index] = plant.destinations[index];
+            to.receiver().group = to.sender().group = kNoIndex;
+          }
           continue;
         }
         move = {.path = static_cast<std::uint32_t>(plant.path_links.size()),

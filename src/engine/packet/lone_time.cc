@@ -39,7 +39,7 @@ Time CrossingTime(const Plant& plant, std::span<const std::uint32_t> links, Byte
     // The next link may begin when a packet is in or, where it is not faster, its headers are.
     const bool cut = plant.switches_model.cut_through && i + 1 < links.size() &&
                      plant.details[links[i + 1]].wire.rate() <= wire.rate();
-    const Time headers = Time::Picoseconds(wire.Duration(overhead));
+    const Time headers = Time::Picoseconds(wire.Duration(std::max(1U, overhead)));
     const Time delay = Time::Picoseconds(plant.cables[links[i]].delay);
     first += (cut ? headers : frame) + delay;
     before += (cut ? headers - frame : Time()) + delay;

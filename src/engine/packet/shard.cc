@@ -126,6 +126,8 @@ void Shard<Queue, kFused>::HandleOther(const PacketEvent& event) {
       OnTimeout(event.entity(), event.payload());
       break;
     case PacketEventKind::kPost:
+      // Every shard has it, so it is not among the events, which are the same for any number.
+      if (event.payload() == kNoIndex) --events_;
       application_.OnPost(event.entity(), now());
       break;
     case PacketEventKind::kFault:

@@ -293,8 +293,10 @@ inline void Shard<Queue, kFused>::Launch(const Port& port, std::uint32_t link, P
                                                             : PacketPool::kNone;
   std::int64_t arrival = packet.ready;
   if (cut_through_ && to_switch_[link] != kNoIndex) [[unlikely]] {
-    // Its head is in when the headers are.
-    const auto headers = static_cast<std::uint32_t>(packet.wire - packet.payload);
+    // Its head is in when the headers are. Answers are headers: `payload` is what they acknowledge.
+    const bool data = packet.kind == PacketKind::kData;
+    const auto headers =
+        std::max(1U, static_cast<std::uint32_t>(packet.wire - (data ? packet.payload : 0)));
     arrival = now_ + plant_.details[link].wire.Duration(headers) + delay;
   } else if constexpr (!kFused) {
     plant_.details[link].sending = id;

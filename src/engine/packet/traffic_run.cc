@@ -421,6 +421,10 @@ void TrafficRun::AddUnfinished() {
     report_.status = RunStatus::kUnfinished;
     report_.end = std::max(report_.end, TimeAt(shards_.end()));
   }
+  // What links have carried by then is told by the time until then.
+  if (report_.status == RunStatus::kInterrupted) {
+    report_.end = std::max(report_.end, TimeAt(shards_.last_event()));
+  }
   if (report_.status == RunStatus::kUnfinished) AddWaiting();
 }
 
