@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 
 #include "cli/command_line.h"
@@ -29,13 +31,25 @@ StopToken& Token() {
   return token;
 }
 
-// A run has a second to stop by itself; a second signal, or the alarm, ends the process.
-void OnSignal(int /*signal*/) {
+std::int64_t Milliseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+// A run has a second to stop by itself; a second signal, or the alarm, ends the process. What comes
+// at once after the first is no second one: timeout(1) sends its signal to the process and then to
+// its group.
+void OnSignal(int signal) {
+  constexpr std::int64_t kAtOnce = 200;
+  static volatile std::int64_t first = 0;
   if (!Token().stop_requested()) {
+    first = Milliseconds();
     Token().RequestStop();
     alarm(1);
     return;
   }
+  if (signal != SIGALRM && Milliseconds() - first < kAtOnce) return;
   constexpr std::string_view kLine = "\n";
   const bool noted = write(STDERR_FILENO, kInterruptedNote.data(), kInterruptedNote.size()) > 0 &&
                      write(STDERR_FILENO, kLine.data(), kLine.size()) > 0;

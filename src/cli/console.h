@@ -43,8 +43,9 @@ class ConsoleProgress final : public ProgressSink {
 inline constexpr std::string_view kInterruptedNote =
     "interrupted: the run was not finished and nothing was written";
 
-// From now on Ctrl-C (and SIGTERM) asks the run to stop through the returned token; a second one,
-// or a second without an answer, ends the process with kExitInterrupted.
+// From now on Ctrl-C (and SIGTERM) asks the run to stop through the returned token; a second one
+// that does not follow at once, or a second without an answer, ends the process with
+// kExitInterrupted.
 [[nodiscard]] StopToken& StopOnSignals();
 // The run has stopped as it was asked to: from here on only a second signal ends the process.
 void TakeYourTime();

@@ -345,5 +345,25 @@ TEST(Run, LeavesNoFolderWhenASecondSignalEndsIt) {
   EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
+// timeout(1) signals the process and then its group: the process hears it twice.
+TEST(Run, PrintsItsResultWhenASignalComesTwiceAtOnce) {
+  const std::string folder = FreshPath("out");
+  const std::string result = FreshPath("result");
+  const std::string script = "cd " TRUNKLINE_SOURCE_DIR " && " TRUNKLINE_BINARY
+                             " run examples/permutation-roce.yaml -q --json --set "
+                             "'workload.traffic.size=100 GB' --out " +
+                             folder + " > " + result +
+                             " 2> /dev/null & p=$!\n"
+                             "while [ ! -d " +
+                             folder +
+                             " ] && kill -0 $p; do :; done\n"
+                             "kill -TERM $p; kill -TERM $p\n"
+                             "wait $p";
+  EXPECT_EQ(WEXITSTATUS(std::system(script.c_str())), 130);
+  std::ifstream file(result);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_THAT(text, HasSubstr("\"status\": \"interrupted\""));
+}
+
 }  // namespace
 }  // namespace trunkline
