@@ -47,7 +47,7 @@ std::vector<LinkClass> LinkClassesOf(const RunResult& result) {
     const ClassKey kind = KeyOf(fabric, link);
     LinkClass& entry = by_key[kind];
     ++rates[kind].try_emplace(link.rate, 0, use.link).first->second.first;
-    const double utilisation = Utilisation(use.wire_bytes, link.rate, result.time);
+    const double utilisation = Utilisation(use, link.rate, result.time);
     if (entry.links == 0 || utilisation > entry.worst_utilisation) {
       entry.worst = use.link;
       entry.worst_utilisation = utilisation;

@@ -79,7 +79,7 @@ std::vector<SharedLink> SharedLinks(const Fabric& fabric,
     const Link& link = fabric.link(use.link);
     row.from = fabric.name(link.from);
     row.to = fabric.name(link.to);
-    row.utilisation = Utilisation(use.wire_bytes, link.rate, time);
+    row.utilisation = Utilisation(use, link.rate, time);
     std::ranges::stable_sort(row.users, std::greater<>(), &SharedLink::User::bytes);
     shared.push_back(std::move(row));
   }

@@ -336,6 +336,39 @@ TEST(Packets, CutThroughForAnswersOfManyPackets) {
   EXPECT_LE(time("true"), time("false"));
 }
 
+// Frames that are repeated although they had arrived cross cables after the last delivery: they
+// count, and so does the time that they take.
+TEST(Packets, FillNoLinkBeyondItsRate) {
+  const RunResult result = RunPermutation(
+      {"cluster={nodes: 8, fabric: {kind: single-switch, link: 100 Gb/s}, transport: {kind: "
+       "rocev2, congestion_control: none, retransmit_timeout: 100 us}}",
+       "faults=[{target: host-1, kind: fail, at: 5 us, until: 6 us}]",
+       "workload.traffic={pattern: incast, size: 1 MB}"});
+  ASSERT_EQ(result.status, RunStatus::kFinished);
+  ASSERT_GT(result.traffic->counters->retransmissions, 0U);
+  EXPECT_GT(result.links.front().utilisation, 0.9);
+  for (const LinkRow& row : result.links) EXPECT_LE(row.utilisation, 1) << row.from << row.to;
+}
+
+// A flow that has the network to itself is as fast as alone: among copies, passes that find what
+// has come by then, and a window that has yet to open.
+TEST(Packets, OfALoneTcpFlowTakeWhatItTakesAlone) {
+  for (const char* fabric :
+       {"{kind: torus, sizes: [4], ends: 2, link: 100 Gb/s}",
+        "{kind: fat-tree, k: 4, link: 37 Gb/s, cable_latency: 5 us}",
+        "{kind: full-mesh, switches: 4, ends: 2, link: 10 Gb/s, switch: {cut_through: "
+        "true}}"}) {
+    for (const char* size : {"1 B", "8948 B", "8949 B", "10 KB", "100 KB", "2 MB", "9999991 B"}) {
+      const RunResult result = RunPermutation(
+          {fmt::format("cluster={{fabric: {}, transport: {{kind: tcp}}}}", fabric),
+           fmt::format("workload.traffic={{pattern: incast, senders: 1, start: 3 us, size: {}}}",
+                       size)});
+      EXPECT_EQ(result.traffic->statistics.slowdown.max, 1) << fabric << ", " << size;
+      EXPECT_GE(result.time, result.bound) << fabric << ", " << size;
+    }
+  }
+}
+
 TEST(Packets, HaveAsManyEventsOnAnyNumberOfThreads) {
   const std::vector<std::string> late = {"workload.traffic.start=3 us",
                                          "cluster.fabric.cable_latency=1 us"};

@@ -47,7 +47,7 @@ Timeline TimelineOf(const PacketReport& report) {
   timeline.end = report.end;
   timeline.events = report.events;
   for (const PacketLinkUse& use : report.links) {
-    timeline.links.push_back({.link = use.link, .wire_bytes = use.wire_bytes});
+    timeline.links.push_back({.link = use.link, .wire_bytes = use.wire_bytes, .until = use.until});
   }
   return timeline;
 }

@@ -18,7 +18,7 @@ void SummariseLinks(bool all_links, RunResult& result) {
   std::vector<std::pair<double, LinkUse>> uses;  // with the utilisation
   uses.reserve(result.timeline.links.size());
   for (const LinkUse& use : result.timeline.links) {
-    uses.emplace_back(Utilisation(use.wire_bytes, fabric.link(use.link).rate, result.time), use);
+    uses.emplace_back(Utilisation(use, fabric.link(use.link).rate, result.time), use);
   }
   result.links_total = uses.size();
   const std::size_t kept = all_links ? uses.size() : std::min(kLinksKept, uses.size());
@@ -136,9 +136,10 @@ bool CountsChunks(Primitive primitive) {
 
 }  // namespace
 
-double Utilisation(std::int64_t wire_bytes, Rate rate, Time time) {
-  if (time <= Time()) return 0;
-  return static_cast<double>(wire_bytes) / (rate.bytes_per_second() * time.seconds());
+double Utilisation(const LinkUse& use, Rate rate, Time time) {
+  const Time counted = std::max(time, use.until);
+  if (counted <= Time()) return 0;
+  return static_cast<double>(use.wire_bytes) / (rate.bytes_per_second() * counted.seconds());
 }
 
 CollectiveRow RowOf(const Chosen& chosen, std::uint32_t group_size, Time time, Time bound) {

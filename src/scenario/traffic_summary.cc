@@ -115,7 +115,9 @@ Time TrafficBound(const TrafficWorkload& traffic, std::span<const FlowRecord> re
     sent[Index(flow.source)] += flow.bytes;
     received[Index(flow.destination)] += flow.bytes;
     if (records[i].posted == FlowRecord::kNot) continue;
-    const Time alone = one_path ? records[i].alone
+    const FlowRecord& record = records[i];
+    const Time known = record.least != Time() ? record.least : record.alone;
+    const Time alone = one_path ? known
                                 : result.transport.message_overhead +
                                       least->Between(result.placement.endpoint(flow.source),
                                                      result.placement.endpoint(flow.destination));

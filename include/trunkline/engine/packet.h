@@ -83,6 +83,7 @@ struct PacketLinkUse {
   std::uint64_t marks = 0;
   std::uint64_t pauses = 0;  // that its receiving side sent
   std::uint32_t max_queue_bytes = 0;
+  Time until;  // when the last of the packets had left
 };
 
 // A class of a link whose receiver paused it.

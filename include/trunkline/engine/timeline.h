@@ -71,6 +71,8 @@ struct CollectiveSummary {
 struct LinkUse {
   LinkId link{};
   std::int64_t wire_bytes = 0;
+  // Where packets were counted one by one, when the last of them had left; else 0.
+  Time until = {};
 };
 
 // A task that never ended, and what it waits for.

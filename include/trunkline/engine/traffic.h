@@ -25,6 +25,7 @@ struct FlowRecord {
   Time acknowledged = kNot;  // the sender knows
   Time failed = kNot;        // its queue pair gave up
   Time alone;                // from post to delivery on the idle path, headers included
+  Time least = {};           // what that takes at least, where windows have yet to open; else 0
 };
 
 struct FlowTrafficOptions {

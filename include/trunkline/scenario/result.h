@@ -82,8 +82,10 @@ struct StepCollective {
   Time timed;
 };
 
-// What part of a link's capacity over `time` went to `wire_bytes`; 0 when no time passed.
-[[nodiscard]] double Utilisation(std::int64_t wire_bytes, Rate rate, Time time);
+// What part of a link's capacity over `time` went to what it carried; 0 when no time passed. Over
+// the time until its last frame left, where that is longer: answers and repeats follow the last
+// delivery, and are counted.
+[[nodiscard]] double Utilisation(const LinkUse& use, Rate rate, Time time);
 
 // What only an engine of packets sees of a link.
 struct PacketLinkFigures {

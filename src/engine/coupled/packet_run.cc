@@ -28,7 +28,8 @@ void ReplaceNetworkLinks(const Fabric& fabric, const PacketReport& packets,
                          std::vector<LinkUse>& links) {
   std::erase_if(
       links, [&](const LinkUse& use) { return fabric.link(use.link).kind == LinkKind::kNetwork; });
-  for (const PacketLinkUse& use : packets.links) links.push_back({use.link, use.wire_bytes});
+  for (const PacketLinkUse& use : packets.links)
+    links.push_back({use.link, use.wire_bytes, use.until});
   std::ranges::sort(links, {}, &LinkUse::link);
 }
 

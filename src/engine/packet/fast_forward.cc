@@ -366,6 +366,7 @@ void FastForward::AddTo(PacketReport& report) {
     use.wire_bytes += added.wire_bytes;
     use.packets += added.packets;
     use.marks += added.marks;
+    use.until += skipped();
     for (std::size_t c = 0; c < classes && !added_.queues.empty(); ++c) {
       use.pauses += added_.queues[Index(use.link) * classes + c].pauses;
     }

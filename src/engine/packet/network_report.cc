@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
+
+#include "trunkline/base/check.h"
 
 namespace trunkline {
 namespace {
@@ -14,7 +17,8 @@ void AddLinks(const Plant& plant, PacketReport& report) {
                       .wire_bytes = port.wire_bytes,
                       .packets = port.packets,
                       .marks = plant.marks[i],
-                      .max_queue_bytes = plant.max_queue_bytes[i]};
+                      .max_queue_bytes = plant.max_queue_bytes[i],
+                      .until = Time::Picoseconds(port.busy_until)};
     for (std::uint8_t c = 0; c < plant.switches_model.classes && !plant.ingress.empty(); ++c) {
       use.pauses += plant.ingress[plant.QueueOf(static_cast<std::uint32_t>(i), c)].pauses;
     }
@@ -53,6 +57,21 @@ void AddPauses(const Plant& plant, const ShardSet& shards, Time end, PacketRepor
 }
 
 }  // namespace
+
+void CheckIsEmpty(const Plant& plant) {
+  std::vector<std::uint64_t> held(plant.ingress.size());
+  for (std::size_t i = 0; i < plant.ports.size(); ++i) {
+    const Port& port = plant.ports[i];
+    TL_CHECK(port.queued_bytes == 0 && port.waiting == 0, "packets are left at a port", i);
+    if (port.held.bytes == 0 || held.empty()) continue;
+    held[plant.QueueOf(port.held.ingress, port.held.traffic_class)] += port.held.bytes;
+  }
+  for (std::size_t queue = 0; queue < held.size(); ++queue) {
+    const Ingress& ingress = plant.ingress[queue];
+    TL_CHECK(ingress.used + ingress.headroom == held[queue], "an input is charged for nothing",
+             queue, ingress.used, ingress.headroom, held[queue]);
+  }
+}
 
 void ReportNetwork(const Plant& plant, const ShardSet& shards, Time end, PacketReport& report) {
   report.events = shards.events();

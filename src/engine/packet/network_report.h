@@ -10,4 +10,8 @@ namespace trunkline {
 // shards have caught up.
 void ReportNetwork(const Plant& plant, const ShardSet& shards, Time end, PacketReport& report);
 
+// Fails unless nothing waits in any buffer, and no input is charged for anything but what its
+// switch's ports have not told that they have sent. REQUIRES: nothing is left to happen.
+void CheckIsEmpty(const Plant& plant);
+
 }  // namespace trunkline

@@ -11,6 +11,7 @@
 #include "engine/packet/fast_forward.h"
 #include "engine/packet/fault_plan.h"
 #include "engine/packet/held_up.h"
+#include "engine/packet/lone_runs.h"
 #include "engine/packet/network_report.h"
 #include "engine/packet/packet_network.h"
 #include "engine/packet/queue_pair_pool.h"
@@ -18,6 +19,7 @@
 #include "engine/packet/shard_set.h"
 #include "engine/packet/traffic_plant.h"
 #include "engine/packet/triggers.h"
+#include "engine/packet/waiting_flows.h"
 #include "trunkline/base/check.h"
 #include "trunkline/engine/packet.h"
 
@@ -113,7 +115,6 @@ class TrafficRun {
   void RunUntil(Time time);
   void RunShards();
   void AddUnfinished();
-  void AddWaiting();
 
   const PacketInput& input_;
   const TrafficWorkload& traffic_;
@@ -126,6 +127,7 @@ class TrafficRun {
   std::vector<std::unique_ptr<TrafficAgent>> agents_;  // by shard
   std::optional<Sampler> sampler_;
   std::optional<FastForward> fast_forward_;
+  std::optional<LoneRuns> lone_runs_;
   QueuePairPool queue_pairs_;
   std::vector<std::uint32_t> posting_links_;  // by rank
   std::vector<std::uint16_t> shard_of_flow_;  // of its poster; empty: there is one
@@ -275,6 +277,10 @@ TrafficRun::TrafficRun(const PacketInput& input, const TrafficWorkload& traffic,
   if (shards_.count() > 1) reach_ = Triggers::Reach(traffic, shard_of_flow_);
   shards_.Start(applications);
   if (options.fast_forward) fast_forward_.emplace(plant_, shards_, *options.fast_forward);
+  // What is not run to its end here is not run to its end alone.
+  if (plant_.transport.sockets && !fast_forward_) {
+    lone_runs_.emplace(input, paths_, options.until, options.stop);
+  }
   if (options.sampling) sampler_.emplace(plant_, traffic, *options.sampling, options.samples);
 }
 
@@ -300,13 +306,16 @@ Result<std::uint32_t> TrafficRun::SetUp(std::uint32_t index) {
       SetUpQueuePair(plant_, input_.router, paths_, queue_pair, placement_.endpoint(flow.source),
                      placement_.endpoint(flow.destination), index);
   if (!links) return std::unexpected(links.error());
-  Sender& sender = plant_.senders[queue_pair];
-  sender.number = index;
-  const auto& lanes = plant_.switches_model.lane_of_class;
-  sender.traffic_class = lanes.empty() ? flow.traffic_class : lanes[flow.traffic_class];
-  sender.raw = flow.raw;
-  report_.flows[index].alone = LoneTime(plant_, *links, flow.bytes);
-  if (flow.read) report_.flows[index].alone += RequestTime(plant_, *links);
+  SetUpSender(plant_, queue_pair, flow, index);
+  FlowRecord& record = report_.flows[index];
+  record.alone = LoneTime(plant_, *links, flow.bytes);
+  if (flow.read) record.alone += RequestTime(plant_, *links);
+  if (!lone_runs_) return queue_pair;
+  record.least = record.alone;
+  record.alone = lone_runs_
+                     ->TimeOf(flow, index, placement_.endpoint(flow.source),
+                              placement_.endpoint(flow.destination), *links)
+                     .value_or(record.least);
   return queue_pair;
 }
 
@@ -392,11 +401,6 @@ void TrafficRun::RunShards() {
   }
 }
 
-// An acknowledgement on its way is nothing that is left to do.
-bool IsUndelivered(const FlowRecord& record) {
-  return record.delivered == FlowRecord::kNot && record.failed == FlowRecord::kNot;
-}
-
 // Flows that did not end, in words.
 void TrafficRun::AddUnfinished() {
   std::vector<std::uint32_t> failed;
@@ -425,46 +429,8 @@ void TrafficRun::AddUnfinished() {
   if (report_.status == RunStatus::kInterrupted) {
     report_.end = std::max(report_.end, TimeAt(shards_.last_event()));
   }
-  if (report_.status == RunStatus::kUnfinished) AddWaiting();
-}
-
-// Flows that neither ended nor failed: what each waits for.
-void TrafficRun::AddWaiting() {
-  constexpr std::size_t kMost = 20;
-  std::size_t found = 0;
-  // By trigger: a flow that would have activated it and did not end.
-  std::vector<std::uint32_t> missing(traffic_.triggers.size(), TrafficFlow::kNoTrigger);
-  for (std::uint32_t i = 0; i < traffic_.flows.size(); ++i) {
-    const TrafficFlow& flow = traffic_.flows[i];
-    const FlowRecord& record = report_.flows[i];
-    const auto note = [&](std::uint32_t trigger, Time done) {
-      if (trigger != TrafficFlow::kNoTrigger && done == FlowRecord::kNot) missing[trigger] = i;
-    };
-    note(flow.when_sent, record.acknowledged);
-    note(flow.when_received, record.delivered);
-  }
-  for (std::uint32_t i = 0; i < traffic_.flows.size(); ++i) {
-    const TrafficFlow& flow = traffic_.flows[i];
-    const FlowRecord& record = report_.flows[i];
-    if (!IsUndelivered(record)) continue;
-    if (++found > kMost) continue;
-    std::string why;
-    if (record.posted != FlowRecord::kNot) {
-      const std::uint32_t queue_pair = queue_pairs_.Find(i);
-      why = fmt::format("{} of {} packets have arrived{}", plant_.receivers[queue_pair].received,
-                        plant_.senders[queue_pair].end,
-                        WhatHoldsUp(input_.router.fabric(), plant_, queue_pair));
-    } else if (flow.trigger != TrafficFlow::kNoTrigger &&
-               missing[flow.trigger] != TrafficFlow::kNoTrigger) {
-      why = fmt::format("it waits for flow {}", missing[flow.trigger]);
-    } else {
-      why = fmt::format("it was to begin at {}", Humanize(flow.start));
-    }
-    report_.stuck.push_back(fmt::format("flow {}, {} from rank {} to rank {}: {}", i,
-                                        Humanize(flow.bytes), Index(flow.source),
-                                        Index(flow.destination), why));
-  }
-  if (found > kMost) report_.stuck.push_back(fmt::format("and {} more flows", found - kMost));
+  if (report_.status != RunStatus::kUnfinished) return;
+  AddWaiting(input_.router.fabric(), plant_, queue_pairs_, traffic_, report_);
 }
 
 Result<PacketReport> TrafficRun::Run() {
@@ -477,6 +443,9 @@ Result<PacketReport> TrafficRun::Run() {
     if (!agent->problems().empty()) return std::unexpected(agent->problems());
   }
   AddUnfinished();
+  if (report_.status == RunStatus::kFinished && shards_.next_time() == Time::Max()) {
+    CheckIsEmpty(plant_);
+  }
   if (sampler_) report_.samples = sampler_->Finish(shards_.end());
   ReportNetwork(plant_, shards_, ClockAt(report_.end), report_);
   if (fast_forward_) fast_forward_->AddTo(report_);
