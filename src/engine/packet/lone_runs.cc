@@ -1,5 +1,7 @@
 #include "engine/packet/lone_runs.h"
 
+#include <utility>
+
 #include "engine/packet/packet_application.h"
 #include "engine/packet/packet_network.h"
 #include "engine/packet/shard_set.h"
@@ -76,9 +78,12 @@ LoneRuns::Key LoneRuns::KeyOf(const TrafficFlow& flow, std::span<const std::uint
   return key;
 }
 
+// Packets that choose their ways choose them by the flow.
 std::optional<Time> LoneRuns::TimeOf(const TrafficFlow& flow, std::uint32_t index, DeviceId source,
                                      DeviceId destination, std::span<const std::uint32_t> links) {
-  const auto [entry, is_new] = known_.try_emplace(KeyOf(flow, links));
+  Key key = KeyOf(flow, links);
+  if (PathChoiceOf(input_.router.options().policy) != PathChoice::kFlow) key.push_back(index);
+  const auto [entry, is_new] = known_.try_emplace(std::move(key));
   if (!is_new) return entry->second;
   if (!network_) network_ = std::make_unique<Network>(input_, paths_);
   entry->second = network_->Take(flow, index, source, destination, limit_, stop_);
