@@ -369,6 +369,28 @@ TEST(Packets, OfALoneTcpFlowTakeWhatItTakesAlone) {
   }
 }
 
+// Queues that drain while nothing else happens are news as they were, whoever looks at them when.
+TEST(Packets, ReadTheSameNewsOfASlowCableOnAnyNumberOfThreads) {
+  const auto run = [](int threads) {
+    RunOptions options;
+    options.threads = threads;
+    return RunPermutation(
+        {"cluster.fabric={kind: dragonfly, p: 2, a: 4, h: 1, g: 5, link: 100 Gb/s, routing: "
+         "ugal-g, switch: {pfc: false, trimming: true}}",
+         "cluster.transport={kind: rocev2, congestion_control: nscc, retransmit_timeout: 100 us, "
+         "queue_pairs: 2}",
+         "faults=[{target: switch-5/switch-6, kind: degrade, at: 1 us, value: 20%}]",
+         "workload={collective: {primitive: all_to_all, algorithm: pairwise, size: 1 MiB}}",
+         "seed=40"},
+        options);
+  };
+  const RunResult alone = run(1);
+  const RunResult together = run(3);
+  EXPECT_EQ(together.threads, 3);
+  EXPECT_EQ(alone.events, together.events);
+  EXPECT_EQ(alone.time, together.time);
+}
+
 TEST(Packets, HaveAsManyEventsOnAnyNumberOfThreads) {
   const std::vector<std::string> late = {"workload.traffic.start=3 us",
                                          "cluster.fabric.cable_latency=1 us"};

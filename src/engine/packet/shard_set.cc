@@ -89,10 +89,13 @@ Time ShardSet::Publish(Kernel& shard, Time begin, Time end, Reading& reading,
                        const std::function<void()>& meet) const {
   const std::int64_t period = begin.ps() / plant_.news.period;
   if (period != reading.period) {
-    // As of the period before last; nothing has happened since where periods were skipped.
+    // As of the period before last, also where periods were skipped: nothing has happened since,
+    // but queues that were there have grown shorter.
     const std::uint32_t write = 1 - reading.written;
-    shard.Publish(Time::Picoseconds(period * plant_.news.period), write,
-                  period > reading.period + 1 ? write : reading.written);
+    if (period > reading.period + 1) {
+      shard.Publish(Time::Picoseconds((period - 1) * plant_.news.period), reading.written, write);
+    }
+    shard.Publish(Time::Picoseconds(period * plant_.news.period), write, reading.written);
     reading = {period, write};
     meet();
   }
