@@ -20,7 +20,7 @@ class FoldedSchedule : public ProgramSchedule<FoldedSchedule<Derived>> {
  public:
   FoldedSchedule(std::string algorithm, const CollectiveSpec& spec, const GroupLayout& layout)
       : ProgramSchedule<FoldedSchedule>(std::move(algorithm), spec, layout.size()),
-        order_(layout, spec.channels),
+        order_(layout, layout.meshed ? spec.channels : 1),
         folding_(layout.size()),
         pieces_(spec.bytes.count(), spec.element_bytes, spec.channels) {}
 

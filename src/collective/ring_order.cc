@@ -6,11 +6,7 @@
 
 namespace trunkline {
 
-std::vector<RingOrder::Walk> RingOrder::WalksOf(const std::vector<std::uint32_t>& node_begin) {
-  const std::uint32_t size = node_begin[1] - node_begin[0];
-  for (std::size_t node = 1; node + 1 < node_begin.size(); ++node) {
-    if (node_begin[node + 1] - node_begin[node] != size) return {};
-  }
+std::vector<RingOrder::Walk> RingOrder::WalksOf(std::uint32_t size) {
   std::vector<Walk> walks;
   for (std::uint32_t stride = 1; stride < size; ++stride) {
     if (std::gcd(stride, size) != 1) continue;
@@ -22,8 +18,7 @@ std::vector<RingOrder::Walk> RingOrder::WalksOf(const std::vector<std::uint32_t>
 }
 
 RingOrder::RingOrder(const GroupLayout& layout, std::uint32_t channels)
-    : rotates_(channels > 1),
-      node_(layout.node),
+    : node_(layout.node),
       in_node_(layout.size()),
       node_begin_(layout.node_count() + 1),
       by_node_(layout.size()) {
@@ -41,7 +36,18 @@ RingOrder::RingOrder(const GroupLayout& layout, std::uint32_t channels)
   for (std::uint32_t i = 0; i < by_node_.size(); ++i) {
     in_node_[by_node_[i]] = i - node_begin_[node_[by_node_[i]]];
   }
-  if (rotates_ && layout.meshed) walks_ = WalksOf(node_begin_);
+  if (channels == 1) return;
+  manner_ = Manner::kAllRails;
+  const std::uint32_t size = node_begin_[1];
+  const bool alike = std::ranges::adjacent_find(node_begin_, [&](std::uint32_t a, std::uint32_t b) {
+                       return b - a != size;
+                     }) == node_begin_.end();
+  if (!alike) return;
+  if (layout.meshed) {
+    walks_ = WalksOf(size);
+  } else if (size % 2 == 0 && node_count() % 2 == 0) {
+    manner_ = Manner::kTwoRails;
+  }
 }
 
 }  // namespace trunkline

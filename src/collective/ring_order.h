@@ -10,12 +10,21 @@ namespace trunkline {
 // The order in which each channel of a ring visits the ranks: node after node, so that only one hop
 // a node leaves it.
 //
-// With one channel each node is walked from its first rank. With several, channel c enters node i
-// at local position (c - i) mod G and walks the node in order, so it leaves at (c - i - 1) mod G,
-// which is where it enters node i + 1: every hop between nodes stays on one rail, and over G
-// channels each rank (and its NIC) sends one channel out of the node and takes one in. The closing
-// hop, from node N - 1 back to node 0, goes from rail (c - N) mod G to rail c: it stays on its rail
-// only where G divides N, and crosses the spine of a rail-optimised fabric otherwise.
+// With one channel each node is walked from its first rank. With several, channel c enters node 0
+// at local position c mod G and walks it so that it leaves at the position where it enters the
+// next node: every hop between nodes stays on one rail, and over G channels each rank (and its NIC)
+// sends one channel out of the node and takes one in.
+//
+// Of an even number of nodes with as even numbers of ranks, channels are on two rails in turns, as
+// NCCL's are where it may not cross rails (src/graph/connect.cc). One that enters at an even
+// position walks upwards and leaves at the position before; one that enters at an odd one walks
+// downwards and leaves at the position after. Two nodes on it is where it was, so the closing hop
+// stays on its rail too. The hops that channels spare are those from an even position to the one
+// before: from pair to pair of GPUs, where pairs share a PCIe switch.
+//
+// Otherwise channel c enters node i at (c - i) mod G and walks upwards. The closing hop, from node
+// N - 1 back to node 0, goes from rail (c - N) mod G to rail c: it stays on its rail only where G
+// divides N, and crosses the spine of a rail-optimised fabric elsewhere.
 //
 // Where the ranks of a node are joined pair by pair, one walk would use one link of each rank.
 // There channel c takes strides of s instead, the (c mod u)-th of the u numbers below G that have
@@ -34,18 +43,20 @@ class RingOrder {
   [[nodiscard]] std::uint32_t position(std::uint32_t rank, std::uint32_t channel) const {
     const std::uint32_t node = node_[rank];
     const std::uint32_t size = node_begin_[node + 1] - node_begin_[node];
-    const std::uint32_t walked = in_node_[rank] + size - entry(node, size, channel);
+    const std::uint32_t first = entry(node, size, channel);
+    const std::uint32_t walked = downwards(first) ? Sum(first, size - in_node_[rank], size)
+                                                  : Sum(in_node_[rank], size - first, size);
     if (!walks_.empty()) return node_begin_[node] + walked * walk(channel).inverse % size;
-    return node_begin_[node] + (walked < size ? walked : walked - size);
+    return node_begin_[node] + walked;
   }
   [[nodiscard]] std::uint32_t rank(std::uint32_t position, std::uint32_t channel) const {
     const std::uint32_t node = node_[by_node_[position]];
     const std::uint32_t size = node_begin_[node + 1] - node_begin_[node];
-    const std::uint32_t steps = position - node_begin_[node];
-    const std::uint32_t stride = walks_.empty() ? 1 : walk(channel).stride;
-    std::uint32_t in_node = steps * stride + entry(node, size, channel);
-    if (stride > 1) in_node %= size;
-    return by_node_[node_begin_[node] + (in_node < size ? in_node : in_node - size)];
+    std::uint32_t walked = position - node_begin_[node];
+    if (!walks_.empty()) walked = walked * walk(channel).stride % size;
+    const std::uint32_t first = entry(node, size, channel);
+    const std::uint32_t in_node = Sum(first, downwards(first) ? size - walked : walked, size);
+    return by_node_[node_begin_[node] + in_node];
   }
 
  private:
@@ -54,23 +65,32 @@ class RingOrder {
     std::uint32_t inverse = 1;  // of the stride, modulo the size of a node
   };
 
-  // None where nodes differ in size.
-  [[nodiscard]] static std::vector<Walk> WalksOf(const std::vector<std::uint32_t>& node_begin);
+  [[nodiscard]] static std::vector<Walk> WalksOf(std::uint32_t size);
   [[nodiscard]] const Walk& walk(std::uint32_t channel) const {
     return walks_[channel % walks_.size()];
   }
+  // Of numbers up to `size`, modulo it.
+  [[nodiscard]] static std::uint32_t Sum(std::uint32_t a, std::uint32_t b, std::uint32_t size) {
+    return a + b < size ? a + b : a + b - size;
+  }
   [[nodiscard]] std::uint32_t entry(std::uint32_t node, std::uint32_t size,
                                     std::uint32_t channel) const {
-    if (!rotates_) {
-      return 0;
+    if (manner_ == Manner::kOneChannel) return 0;
+    const std::uint32_t first = channel % size;
+    if (manner_ == Manner::kTwoRails) {
+      if (node % 2 == 0) return first;
+      return Sum(first, first % 2 == 0 ? size - 1 : 1, size);
     }
     const std::uint32_t stride = walks_.empty() ? 1 : walk(channel).stride;
-    const std::uint32_t back = node % size * stride % size;
-    const std::uint32_t forward = channel % size;
-    return forward >= back ? forward - back : forward + size - back;
+    return Sum(first, size - node % size * stride % size, size);
+  }
+  [[nodiscard]] bool downwards(std::uint32_t entry) const {
+    return manner_ == Manner::kTwoRails && entry % 2 != 0;
   }
 
-  bool rotates_ = false;
+  enum class Manner : std::uint8_t { kOneChannel, kTwoRails, kAllRails };
+
+  Manner manner_ = Manner::kOneChannel;
   std::vector<Walk> walks_;             // channels take them in turns; empty: strides of one
   std::vector<std::uint32_t> node_;     // by rank
   std::vector<std::uint32_t> in_node_;  // by rank: its position among its node's ranks

@@ -31,15 +31,24 @@ TEST(RingOrder, ChannelsLeaveAndEnterNodesOnOneRail) {
   EXPECT_EQ(rail_changes, 4);
 }
 
-TEST(RingOrder, TheClosingHopKeepsItsRailWhereNodesAreAMultipleOfTheirRanks) {
-  const CollectiveSpec spec{
-      .primitive = Primitive::kAllReduce, .bytes = Bytes(4800), .channels = 4};
-  const GroupLayout layout = GroupLayout::Grid(8, 4);
-  const auto schedule = MustMake("ring", spec, layout);
-  for (const auto& pair : schedule->pairs()) {
-    if (layout.node[pair.source] != layout.node[pair.destination]) {
-      EXPECT_EQ(layout.local[pair.source], layout.local[pair.destination]);
+// As many nodes as a node has ranks, or an even number of nodes with an even number of ranks.
+TEST(RingOrder, TheClosingHopKeepsItsRail) {
+  for (const auto& [nodes, per_node] : {std::pair(8U, 4U), std::pair(3U, 3U), std::pair(2U, 8U),
+                                        std::pair(6U, 4U), std::pair(10U, 6U), std::pair(4U, 2U)}) {
+    const CollectiveSpec spec{
+        .primitive = Primitive::kAllReduce, .bytes = Bytes(48'000), .channels = per_node};
+    const GroupLayout layout = GroupLayout::Grid(nodes, per_node);
+    const auto schedule = MustMake("ring", spec, layout);
+    std::vector<int> channels_out(layout.size(), 0);
+    std::vector<int> channels_in(layout.size(), 0);
+    for (const auto& pair : schedule->pairs()) {
+      if (layout.node[pair.source] == layout.node[pair.destination]) continue;
+      EXPECT_EQ(layout.local[pair.source], layout.local[pair.destination]) << nodes;
+      ++channels_out[pair.source];
+      ++channels_in[pair.destination];
     }
+    EXPECT_EQ(channels_out, std::vector<int>(layout.size(), 1)) << nodes;
+    EXPECT_EQ(channels_in, std::vector<int>(layout.size(), 1)) << nodes;
   }
 }
 

@@ -52,14 +52,16 @@ std::int64_t LeastBytesOfChannel(const Algorithm& algorithm, Protocol protocol,
 
 // One for each rank of a node, so that each NIC carries one, where groups span nodes and the buffer
 // is large enough; fewer, but as many on every NIC that is used, where it is not. Inside a node one
-// channel fills a switch's links, and several those between pairs of GPUs.
+// channel fills a switch's links, and several those between pairs of GPUs. One is as good as many
+// where all would go the same ways (NCCL's groups of sends and receives have one or two for a peer
+// beyond the node, src/graph/paths.cc).
 std::uint32_t ChannelCount(const Algorithm& algorithm, Protocol protocol,
                            const CollectiveSpec& spec, const GroupShape& shape,
                            const TunerLimits& limits) {
   if (limits.channels) {
     return *limits.channels;
   }
-  if (shape.nodes == 1 && !shape.meshed) {
+  if (algorithm.channels_alike(shape.meshed) || (shape.nodes == 1 && !shape.meshed)) {
     return 1;
   }
   const std::int64_t worthwhile =

@@ -69,6 +69,9 @@ struct Algorithm {
   bool is_tree = false;
   // More channels than this are refused.
   std::uint32_t most_channels = 1024;
+  // Whether ranks send to the same peers by the same ways on every channel, so that the tuner takes
+  // one alone; by GroupLayout::meshed.
+  bool (*channels_alike)(bool meshed) = [](bool) { return false; };
   // Switches reduce or multicast (SHARP, NVLS): members need not send every copy themselves.
   bool reduces_in_network = false;
 };

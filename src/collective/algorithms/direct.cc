@@ -43,7 +43,8 @@ Algorithm DirectAlgorithm() {
           .supports = ExchangeSupports,
           .make = MakeDirect,
           .cost_terms = DirectTerms,
-          .in_nccl = InNccl};
+          .in_nccl = InNccl,
+          .channels_alike = [](bool) { return true; }};
 }
 
 }  // namespace trunkline

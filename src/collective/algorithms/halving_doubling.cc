@@ -142,7 +142,8 @@ Algorithm HalvingDoublingAlgorithm() {
           "bytes more for some ranks unless p is a power of two",
       .supports = HalvingDoublingSupports,
       .make = MakeHalvingDoubling,
-      .cost_terms = HalvingDoublingTerms};
+      .cost_terms = HalvingDoublingTerms,
+      .channels_alike = [](bool meshed) { return !meshed; }};
 }
 
 }  // namespace trunkline

@@ -232,7 +232,8 @@ Result<std::shared_ptr<const Schedule>> MakeHierarchical(const CollectiveSpec& s
     return Error("TL1507",
                  fmt::format("hierarchical needs the same local indices in each of {} nodes",
                              layout.node_count()),
-                 "use ring or tree for a group that fills its nodes unevenly");
+                 fmt::format("use ring{} for a group that fills its nodes unevenly",
+                             spec.primitive == Primitive::kAllReduce ? " or tree" : ""));
   }
   return std::make_shared<HierarchicalSchedule>(spec, layout);
 }

@@ -32,7 +32,8 @@ Algorithm PairwiseAlgorithm() {
           .cost = "all_to_all: p-1 steps, (p-1)/p n bytes sent by each rank",
           .supports = PairwiseSupports,
           .make = MakePairwise,
-          .cost_terms = PairwiseTerms};
+          .cost_terms = PairwiseTerms,
+          .channels_alike = [](bool) { return true; }};
 }
 
 }  // namespace trunkline

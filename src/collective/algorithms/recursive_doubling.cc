@@ -83,7 +83,8 @@ Algorithm RecursiveDoublingAlgorithm() {
           .cost = "all_reduce: floor(log2 p) steps of n bytes; two more unless p is a power of two",
           .supports = RecursiveDoublingSupports,
           .make = MakeRecursiveDoubling,
-          .cost_terms = RecursiveDoublingTerms};
+          .cost_terms = RecursiveDoublingTerms,
+          .channels_alike = [](bool meshed) { return !meshed; }};
 }
 
 }  // namespace trunkline

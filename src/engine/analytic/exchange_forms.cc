@@ -19,7 +19,7 @@ class DoublingSteps {
   explicit DoublingSteps(const FormInput& input)
       : group_(input.group),
         channels_(input.spec.channels),
-        order_(input.group.layout(), channels_),
+        order_(input.group.layout(), input.group.layout().meshed ? channels_ : 1),
         folding_(input.group.ranks()),
         node_(channels_ == 1 && folding_.active() == group_.ranks() ? group_.AlikeNodeSize() : 0),
         reached_(node_ > 0 ? node_ : group_.ranks(), 0) {}
