@@ -48,8 +48,9 @@ struct Folding {
 // channels have. Programs of a port that signal to one another, as at the root of a tree that on
 // the way up to that on the way down, are a bundle (roles.h), called one program here. Take the
 // coarsest partition of ranks, programs, connections and resources that is equitable: ranks of one
-// class have the same tasks and, for each port, equally many programs of each class; programs of
-// one class do the same, on channels that need not be the same, and each of their connections,
+// class have the same tasks, for each of their sends and receives a connection of the same class
+// and, for each port, equally many programs of each class; programs of one class are of ranks of
+// one class and do the same, on channels that need not be the same, and each of their connections,
 // named by what the program uses it for, is in the same class as the others' connection of that
 // name; connections of one class have equal limits and latencies and cross binding resources of the
 // same classes with equal weights; those of one class have equal capacities and carry equally many

@@ -160,7 +160,7 @@ TEST(Fold, GivesTheSamePicosecondsOnToriWhoseRoutesTakeAllPaths) {
   }
 }
 
-// Every server has `gpus` GPUs, each with a NIC of its own, and channel c is to GPU g + 1 what
+// Every server has kGpus GPUs, each with a NIC of its own, and channel c is to GPU g + 1 what
 // channel c - 1 is to GPU g: at most one rank of a server is simulated, whatever the servers are to
 // one another.
 TEST(Fold, GivesTheSamePicosecondsForTheChannelsOfServers) {
@@ -215,16 +215,24 @@ TEST(Fold, TakesLongPiecesThatDifferByAnElementAsAlike) {
 
 // Channels that a rank runs alike are simulated once, also where ranks differ.
 TEST(Fold, SimulatesAlikeChannelsOnce) {
-  for (const char* algorithm : {"ring", "double_binary_tree"}) {
+  for (const auto& [algorithm, primitive] :
+       {std::pair("ring", Primitive::kAllReduce), std::pair("ring", Primitive::kReduceScatter),
+        std::pair("double_binary_tree", Primitive::kAllReduce),
+        std::pair("tree", Primitive::kReduce), std::pair("ring", Primitive::kBroadcast),
+        std::pair("hierarchical", Primitive::kAllGather)}) {
     FlowCase star{.fabric = Star(6, {{}, {Rate::GigabytesPerSecond(25)}, {}, {}, {}, {}})};
-    const auto transfers = [&](std::uint32_t channels) {
-      const auto graph = SingleCollective(
-          Choose(Primitive::kAllReduce, std::int64_t{48'000} * channels, algorithm, channels), 6);
+    // `more`: elements that some pieces have and others have not.
+    const auto transfers = [&](std::uint32_t channels, std::int64_t more) {
+      CollectiveChoice choice =
+          Choose(primitive, 4 * (std::int64_t{12'000} * channels + more), algorithm, channels);
+      choice.spec.element_bytes = 4;
+      const auto graph = SingleCollective(choice, 6);
       const Placement placement = PackedPlacement(star.fabric, 6).value();
       ExpectSameFolded(star, *graph, placement, algorithm);
       return star.Run(*graph, placement).flow.transfers_simulated;
     };
-    EXPECT_EQ(transfers(1), transfers(4)) << algorithm;
+    EXPECT_EQ(transfers(1, 0), transfers(4, 0)) << algorithm;
+    EXPECT_EQ(transfers(1, 0), transfers(4, 6)) << algorithm;
   }
 }
 

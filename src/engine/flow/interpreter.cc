@@ -214,6 +214,7 @@ Time Interpreter::Duration(std::uint32_t connection, std::int64_t bytes, bool fo
   return known.duration;
 }
 
+// Not inline, as EndFirst is: TransmitAll has two of it in its loop.
 void Interpreter::EndTransfer(std::uint32_t connection, Time end) { EndFirst(connection, end); }
 
 void Interpreter::TransmitAll(std::uint32_t connection) {

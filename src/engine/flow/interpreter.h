@@ -121,6 +121,11 @@ class Interpreter {
     return programs_[program].on;
   }
 
+  // Whether something put on the connection has not arrived.
+  [[nodiscard]] bool has_outgoing(std::uint32_t connection) const {
+    return !states_[connection].outgoing.empty();
+  }
+
   // `time` + `delay`; beyond the horizon it stays and past_horizon() turns true.
   [[gnu::always_inline]] Time Later(Time time, Time delay) {
     if (delay <= Time::Horizon() - time) return time + delay;

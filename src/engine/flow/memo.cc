@@ -52,13 +52,15 @@ std::size_t CollectiveMemo::KeyHash::operator()(const std::vector<std::int64_t>&
 
 CollectiveMemo::CollectiveMemo(const FlowProblem& problem, const Folding& folding,
                                const CollectiveGroups& groups, const TaskGraph& graph,
-                               const TransferModel& model, const std::vector<char>& withdrawn)
+                               const TransferModel& model, const std::vector<char>& withdrawn,
+                               bool folds)
     : problem_(problem),
       folding_(folding),
       groups_(groups),
       model_(model),
       profile_of_(groups.size(), kNone),
-      connections_of_(groups.size()) {
+      connections_of_(groups.size()),
+      folds_(folds && folding.ranks.size() == problem.ranks.size()) {
   model_.occupancy = nullptr;
   if (!problem.rotates()) FindProfiles(graph, withdrawn);
 }
@@ -85,8 +87,9 @@ void CollectiveMemo::FindProfiles(const TaskGraph& graph, const std::vector<char
   for (std::uint32_t group = 0; group < groups_.size(); ++group) {
     const std::vector<std::uint32_t>& members = groups_.members_of[group];
     const std::uint32_t first = pattern_of(members[0]);
-    const bool repeats = std::ranges::any_of(
-        *runs[group], [&](const auto& run) { return by_pattern[{first, run.first}] > 1; });
+    const bool repeats = folds_ || std::ranges::any_of(*runs[group], [&](const auto& run) {
+                           return by_pattern[{first, run.first}] > 1;
+                         });
     const bool covered = std::ranges::all_of(members, [&](std::uint32_t member) {
       const Pattern& pattern = problem_.patterns[pattern_of(member)];
       return withdrawn[pattern_of(member)] == 0 && pattern.members() > 1 &&
@@ -102,9 +105,21 @@ void CollectiveMemo::FindProfiles(const TaskGraph& graph, const std::vector<char
   }
 }
 
-bool CollectiveMemo::Covers(std::uint32_t group, std::uint32_t collective) const {
+bool CollectiveMemo::Covers(std::uint32_t group, std::uint32_t collective) {
   const auto planned = planned_.find({profile_of_[group], collective});
-  return planned != planned_.end() && planned->second > 1;
+  if (planned == planned_.end()) return false;
+  return planned->second > 1 || FoldOf(profile_of_[group], collective) != nullptr;
+}
+
+const LoneCollective* CollectiveMemo::FoldOf(std::uint32_t profile, std::uint32_t collective) {
+  if (!folds_) return nullptr;
+  const auto [entry, is_new] = folded_.try_emplace({profile, collective});
+  if (is_new) {
+    // Where all ranks are simulated, a group is a communicator.
+    const std::uint32_t communicator = profiles_[profile].seats.front().communicator;
+    entry->second = FoldAlone(problem_, communicator, collective);
+  }
+  return entry->second ? &*entry->second : nullptr;
 }
 
 std::uint32_t CollectiveMemo::ProfileOf(std::uint32_t group) {
@@ -143,8 +158,11 @@ std::uint32_t CollectiveMemo::ProfileOf(std::uint32_t group) {
     profile.ports.push_back(member);
     key.push_back(pattern);
     key.push_back(seat.position);
+    const std::size_t count = key.size();
+    key.push_back(0);
     folding_.ForEachChannel(member, problem_.patterns[pattern].channels,
                             [&](std::uint32_t channel) { key.push_back(channel); });
+    key[count] = key.size() - count;
     std::vector<std::uint32_t>& connection_of = profile.connection_of[seat.communicator];
     connection_of.resize(problem_.patterns[pattern].pairs.size(), kNone);
     const auto name = [&](std::uint32_t pair, std::uint32_t connection) {
@@ -164,6 +182,12 @@ std::uint32_t CollectiveMemo::ProfileOf(std::uint32_t group) {
 
 CollectiveMemo::Outcome CollectiveMemo::Solve(std::uint32_t profile_index, std::uint32_t collective,
                                               std::span<const Time> begin) {
+  const Time first = std::ranges::min(begin);
+  const Time last = std::ranges::max(begin);
+  if (first == last) {
+    const LoneCollective* alone = FoldOf(profile_index, collective);
+    if (alone != nullptr) return SolveFolded(*alone, profile_index, collective);
+  }
   const Profile& profile = profiles_[profile_index];
   const auto members = static_cast<std::uint32_t>(begin.size());
   const auto pattern_of = [&](std::uint32_t member) -> const Pattern& {
@@ -177,8 +201,6 @@ CollectiveMemo::Outcome CollectiveMemo::Solve(std::uint32_t profile_index, std::
   Interpreter interpreter(model);
   interpreter.AddPrograms(members * channels);
   std::size_t started = 0;
-  const Time first = std::ranges::min(begin);
-  const Time last = std::ranges::max(begin);
   for (std::uint32_t member = 0; member < members; ++member) {
     const FlowProblem::Seat& seat = profile.seats[member];
     folding_.ForEachChannel(profile.ports[member], channels, [&](std::uint32_t channel) {
@@ -193,6 +215,60 @@ CollectiveMemo::Outcome CollectiveMemo::Solve(std::uint32_t profile_index, std::
                         begin[member] - first);
     });
   }
+  Outcome outcome = Run(interpreter, started, channels, members, last - first);
+  std::vector<Traffic>& traffic = traffic_[{profile_index, collective}];
+  const auto moved = interpreter.traffic();
+  traffic.assign(moved.begin(), moved.end());
+  return outcome;
+}
+
+CollectiveMemo::Outcome CollectiveMemo::SolveFolded(const LoneCollective& alone,
+                                                    std::uint32_t profile_index,
+                                                    std::uint32_t collective) {
+  const Pattern& pattern = alone.problem.patterns.front();
+  const Schedule& schedule = pattern.schedule(collective);
+  const Folding& folding = alone.folding;
+  TransferModel model = model_;
+  model.connections = folding.connections;
+  model.hops = folding.hops;
+  model.capacities = folding.capacities;
+  Interpreter interpreter(model);
+  const std::uint32_t channels = schedule.channels();
+  const auto simulated = static_cast<std::uint32_t>(folding.ranks.size());
+  interpreter.AddPrograms(simulated * channels);
+  std::size_t started = 0;
+  for (std::uint32_t rank = 0; rank < simulated; ++rank) {
+    folding.ForEachChannel(rank, channels, [&](std::uint32_t channel) {
+      ++started;
+      interpreter.Start(rank * channels + channel,
+                        {.schedule = &schedule,
+                         .pattern = &pattern,
+                         .connection_of = folding.connection_class,
+                         .position = static_cast<Participant>(Index(folding.ranks[rank])),
+                         .channel = channel,
+                         .first_program = rank * channels},
+                        Time());
+    });
+  }
+  const Outcome of_simulated = Run(interpreter, started, channels, simulated, Time());
+  Outcome outcome = of_simulated;
+  outcome.end.clear();
+  for (const std::uint32_t rank : folding.simulated_rank) {
+    outcome.end.push_back(of_simulated.end[rank]);
+  }
+  const Profile& profile = profiles_[profile_index];
+  const std::vector<std::uint32_t>& names = profile.connection_of.begin()->second;
+  std::vector<Traffic>& traffic = traffic_[{profile_index, collective}];
+  traffic.assign(profile.connections.size(), Traffic());
+  for (std::size_t i = 0; i < alone.pairs.size(); ++i) {
+    traffic[names[alone.pairs[i]]] = interpreter.traffic()[folding.connection_class[i]];
+  }
+  return outcome;
+}
+
+CollectiveMemo::Outcome CollectiveMemo::Run(Interpreter& interpreter, std::size_t started,
+                                            std::uint32_t channels, std::uint32_t members,
+                                            Time last) {
   do {
     interpreter.RunAll();
   } while (interpreter.Advance());
@@ -204,15 +280,10 @@ CollectiveMemo::Outcome CollectiveMemo::Solve(std::uint32_t profile_index, std::
   }
   outcome.quiet = std::ranges::max(outcome.end);
   outcome.proven = interpreter.finished().size() == started && !interpreter.past_horizon() &&
-                   std::ranges::min(outcome.end) >= last - first;
+                   std::ranges::min(outcome.end) >= last;
   solves_ += interpreter.solves();
   events_ += interpreter.events();
-  std::vector<Traffic>& traffic = traffic_[{profile_index, collective}];
-  traffic.resize(profile.connections.size());
-  for (std::uint32_t i = 0; i < traffic.size(); ++i) {
-    traffic[i] = interpreter.traffic()[i];
-    transfers_ += traffic[i].transfers;
-  }
+  for (const Traffic& moved : interpreter.traffic()) transfers_ += moved.transfers;
   return outcome;
 }
 

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "engine/flow/fold.h"
+#include "engine/flow/fold_alone.h"
 #include "engine/flow/group.h"
 #include "engine/flow/interpreter.h"
 #include "engine/flow/problem.h"
@@ -18,17 +20,20 @@ namespace trunkline {
 //
 // It depends on nothing but the schedule, limits, latencies, resources (up to their names) and when
 // the members join relative to one another: these are the key, and two executions of one key are
-// the same, shifted in time. Covered are groups whose collectives make every member wait for every
+// the same, shifted in time. Where all join at once, one is folded (fold_alone.h), though the run
+// it is part of may not be. Covered are groups whose collectives make every member wait for every
 // other, so that nobody needs the outcome before the last has joined.
 class CollectiveMemo {
  public:
-  // `withdrawn`: by pattern, whether the memo must leave it alone.
+  // `withdrawn`: by pattern, whether the memo must leave it alone. `folds`: whether collectives may
+  // be folded.
   CollectiveMemo(const FlowProblem& problem, const Folding& folding, const CollectiveGroups& groups,
                  const TaskGraph& graph, const TransferModel& model,
-                 const std::vector<char>& withdrawn);
+                 const std::vector<char>& withdrawn, bool folds);
 
-  // Whether the run has more than one execution of `collective` on groups like this, all covered.
-  [[nodiscard]] bool Covers(std::uint32_t group, std::uint32_t collective) const;
+  // Whether the run executes `collective` on groups like this more than once, or once and it folds,
+  // all covered.
+  [[nodiscard]] bool Covers(std::uint32_t group, std::uint32_t collective);
 
   struct Outcome {
     bool proven = false;    // no member ends before the last has joined
@@ -70,6 +75,12 @@ class CollectiveMemo {
   void FindProfiles(const TaskGraph& graph, const std::vector<char>& withdrawn);
   std::uint32_t ProfileOf(std::uint32_t group);
   Outcome Solve(std::uint32_t profile, std::uint32_t collective, std::span<const Time> begin);
+  Outcome SolveFolded(const LoneCollective& alone, std::uint32_t profile, std::uint32_t collective);
+  // What the programs of each member have ended, `started` of them; `last`: when the last begins.
+  Outcome Run(Interpreter& interpreter, std::size_t started, std::uint32_t channels,
+              std::uint32_t members, Time last);
+  // The collective folded; nothing where it does not, or may not.
+  const LoneCollective* FoldOf(std::uint32_t profile, std::uint32_t collective);
 
   const FlowProblem& problem_;
   const Folding& folding_;
@@ -80,6 +91,8 @@ class CollectiveMemo {
   std::vector<Profile> profiles_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> profile_index_;
   std::map<Pair, std::uint64_t> planned_;  // by profile and collective: executions to come
+  bool folds_;
+  std::map<Pair, std::optional<LoneCollective>> folded_;  // by profile and collective, as asked for
   std::unordered_map<std::vector<std::int64_t>, Outcome, KeyHash> outcomes_;
   std::size_t outcome_words_ = 0;
   std::vector<std::int64_t> key_;                 // scratch

@@ -112,6 +112,45 @@ TEST(CollectiveMemo, ChangesNothingWhereOthersUseTheSameCablesInTurn) {
   EXPECT_GT(reuses, 100U);
 }
 
+// The run has as many programs as ranks and so no symmetry; each collective has some where its
+// members join at once.
+TEST(CollectiveMemo, FoldsCollectivesOfARunThatDoesNotFoldAndChangesNoPicosecond) {
+  std::uint64_t fewer = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const auto size = static_cast<std::uint32_t>(2 + Below(Draw(seed, 61, 0), 9));
+    const auto channels = static_cast<std::uint32_t>(1 + Below(Draw(seed, 61, 1), 4));
+    FlowCase run{.fabric = LeafSpine(3, size, 1 + static_cast<std::uint32_t>(seed % 3), {})};
+    run.routing.policy = seed % 2 == 0 ? RoutingPolicy::kStatic : RoutingPolicy::kAdaptive;
+    HandGraph graph = Groups(3, size, 6, channels, seed % 4 == 0, seed);
+    if (seed % 3 == 0)
+      graph.choices[2] = Choose(Primitive::kAllReduce, 40'000, "double_binary_tree", channels);
+    if (seed % 3 == 1)
+      graph.choices[1] = Choose(Primitive::kAllToAll, 24'000, "pairwise", channels);
+    // Groups whose members are on several leaves, and share the cables there.
+    const Placement placement = seed % 5 < 3
+                                    ? PackedPlacement(run.fabric, graph.ranks()).value()
+                                    : RandomPlacement(run.fabric, graph.ranks(), seed).value();
+    const Timeline folded = run.Run(graph, placement);
+    run.options.fold = false;
+    const Timeline whole = run.Run(graph, placement);
+    run.options.memo = false;
+    ExpectSameRanks(folded, run.Run(graph, placement), seed);
+    EXPECT_EQ(folded.flow.fold_classes % graph.ranks(), 0U);  // channels at most
+    fewer += folded.flow.transfers_simulated < whole.flow.transfers_simulated ? 1 : 0;
+  }
+  EXPECT_GT(fewer, 30U);
+}
+
+TEST(CollectiveMemo, FoldsACollectiveThatIsRunOnce) {
+  FlowCase run{.fabric = LeafSpine(2, 8, 8)};
+  HandGraph graph = Groups(1, 8, 1, 1, false, 1);
+  for (Program& program : graph.programs) program.tasks = {{.kind = TaskKind::kCollective}};
+  const Timeline timeline = run.Run(graph);
+  EXPECT_EQ(timeline.flow.fold_classes, 0U);
+  EXPECT_EQ(timeline.flow.transfers_simulated, 2U * 7U);
+  EXPECT_EQ(timeline.flow.transfers_represented, 8U * 2U * 7U);
+}
+
 TEST(CollectiveMemo, SolvesARepeatedCollectiveOnce) {
   FlowCase run{.fabric = LeafSpine(4, 4, 1)};
   run.options.fold = false;

@@ -197,24 +197,7 @@ Result<std::uint32_t> Builder::PatternOf(const std::vector<std::uint32_t>& colle
   }
   const std::uint32_t members = layouts_[layout]->size();
   pattern.period = rotation_ ? rotation_->period : members;
-  pattern.complete =
-      pattern.pairs.size() == std::size_t{pattern.period} * (members - 1) * pattern.channels;
-  pattern.first_outbound.assign(members + 1, 0);
-  pattern.first_inbound.assign(members + 1, 0);
-  for (std::uint32_t i = 0; i < pattern.pairs.size(); ++i) {
-    ++pattern.first_outbound[pattern.pairs[i].source + 1];
-    ++pattern.first_inbound[pattern.pairs[i].destination + 1];
-  }
-  for (std::uint32_t member = 0; member < members; ++member) {
-    pattern.first_outbound[member + 1] += pattern.first_outbound[member];
-    pattern.first_inbound[member + 1] += pattern.first_inbound[member];
-  }
-  // Pairs are sorted by source, so filling destinations in order sorts them by (source, channel).
-  std::vector<std::uint32_t> fill = pattern.first_inbound;
-  pattern.inbound.resize(pattern.pairs.size());
-  for (std::uint32_t i = 0; i < pattern.pairs.size(); ++i) {
-    pattern.inbound[fill[pattern.pairs[i].destination]++] = i;
-  }
+  pattern.IndexPairs(members);
   problem_.patterns.push_back(std::move(pattern));
   return next;
 }

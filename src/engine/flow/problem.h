@@ -40,6 +40,8 @@ struct Pattern {
   [[nodiscard]] std::uint32_t members() const {
     return static_cast<std::uint32_t>(first_outbound.size() - 1);
   }
+  // Sets what follows from `pairs`, `channels` and `period`.
+  void IndexPairs(std::uint32_t members);
   [[nodiscard]] const Schedule& schedule(std::uint32_t collective) const;
   // The pair, or the one that a rotation takes to it: index into pairs. REQUIRES: it exists.
   [[nodiscard]] std::uint32_t IndexOf(Participant source, Participant destination,

@@ -118,14 +118,18 @@ std::uint64_t RoleFinder::ReadChannel(Participant member, std::uint32_t channel,
       const Op& op = ops[i];
       if (op.kind == OpKind::kReduce || op.kind == OpKind::kCopy) continue;
       const bool waits = op.kind == OpKind::kWait;
-      std::uint64_t peer = 0;
+      // Whom, of one kind and the other: the op that first named the peer, channels from this one.
+      enum : std::uint64_t { kOther, kOwn };
+      std::uint64_t peer = kOwn;
       if (op.peer != member) {
         const std::uint32_t pair = waits ? pattern_.IndexOf(op.peer, member, channel)
                                          : pattern_.IndexOf(member, op.peer, channel);
-        peer = ~FirstIndex(waits ? Direction::kIn : Direction::kOut, pair, first + i, unseen);
+        const std::uint64_t named =
+            FirstIndex(waits ? Direction::kIn : Direction::kOut, pair, first + i, unseen);
+        peer = HashCombine(kOther, named);
       } else if (!waits) {
         bundled_.Unite(channel, op.channel);
-        peer = std::uint64_t{op.channel} - channel;
+        peer = HashCombine(kOwn, std::uint64_t{op.channel} - channel);
       }
       const auto size = op.kind == OpKind::kPut
                             ? static_cast<std::uint64_t>(schedule.sent_bytes(op.source.size))

@@ -36,7 +36,7 @@ TEST(ProgramClass, IsSharedOnlyByMembersWithCongruentPrograms) {
   for (const Algorithm& algorithm : Algorithms()) {
     for (const Primitive primitive :
          {Primitive::kAllReduce, Primitive::kReduceScatter, Primitive::kAllGather,
-          Primitive::kAllToAll, Primitive::kBroadcast, Primitive::kBarrier}) {
+          Primitive::kAllToAll, Primitive::kBroadcast, Primitive::kReduce, Primitive::kBarrier}) {
       if (!algorithm.supports(primitive)) continue;
       for (const std::uint32_t nodes : {2U, 3U, 4U}) {
         for (const std::int64_t bytes : {0, 4096 * 12, 4096 * 12 + 4, 4096 * 120 + 4}) {

@@ -208,7 +208,9 @@ std::uint64_t HashOf(const Schedule& schedule, Participant rank) {
       if (op.kind == OpKind::kReduce || op.kind == OpKind::kCopy) return;
       const std::uint64_t distance = (op.peer + schedule.ranks() - rank) % schedule.ranks();
       hash = HashCombine(HashCombine(hash, static_cast<std::uint64_t>(op.kind)), distance);
-      hash = HashCombine(HashCombine(hash, op.channel), static_cast<std::uint64_t>(op.source.size));
+      const std::int64_t size =
+          op.kind == OpKind::kPut ? schedule.sent_bytes(op.source.size) : op.source.size;
+      hash = HashCombine(HashCombine(hash, op.channel), static_cast<std::uint64_t>(size));
     });
   }
   return hash;

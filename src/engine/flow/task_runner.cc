@@ -35,7 +35,7 @@ TaskRunner::TaskRunner(const EngineInput& input, const EngineOptions& options,
              .occupancy = &occupancy_,
              .carrier = carrier},
       interpreter_(model_),
-      memo_(problem, folding, groups_, input.graph, model_, withdrawn),
+      memo_(problem, folding, groups_, input.graph, model_, withdrawn, options.fold),
       planned_(problem, folding, groups_, memo_, occupancy_) {
   for (std::uint32_t rank = 0; rank < folding.ranks.size(); ++rank) AddRank(rank);
 }
@@ -391,8 +391,8 @@ void TaskRunner::ReportProgress() {
   options_.progress->Update(ended / static_cast<double>(awaited_tasks_), "simulating");
 }
 
-// Whom a program waits for: to send a message or to take one. The connection that it waits on
-// stands for its whole class, so it tells nothing but which of the program's own it is.
+// Whom a program waits for: to send a message, or to take one of its own. The connection that it
+// waits on stands for its whole class, so it tells nothing but which of the program's own it is.
 RankId TaskRunner::PeerOf(std::uint32_t program, bool sends) const {
   const Owner& owner = owners_[program];
   if (owner.port == kNone) {
@@ -402,10 +402,13 @@ RankId TaskRunner::PeerOf(std::uint32_t program, bool sends) const {
   const FlowProblem::Seat& seat = groups_.members[owner.port].seat;
   const FlowProblem::Communicator& communicator = problem_.communicators[seat.communicator];
   const std::uint32_t channel = program - ports_[owner.port].first_program;
+  const bool any_put = interpreter_.wait(program) == Interpreter::Wait::kTransfers;
   std::optional<RankId> peer;
   const auto look = [&](std::uint32_t index, std::uint32_t connection) {
     const Schedule::Pair& pair = problem_.patterns[communicator.pattern].pairs[index];
-    if (pair.channel != channel || connection != interpreter_.waits_on(program)) return;
+    const bool awaited = any_put ? interpreter_.has_outgoing(connection)
+                                 : connection == interpreter_.waits_on(program);
+    if (pair.channel != channel || !awaited) return;
     peer = communicator.members[sends ? pair.source : pair.destination];
   };
   sends ? ForEachInbound(problem_, folding_, seat, look)
@@ -430,7 +433,7 @@ void TaskRunner::DescribeWait(std::uint32_t program, BlockedTask& task) const {
       task.waits_for = "another channel of its own";
       break;
     case Interpreter::Wait::kTransfers:
-      task.waits_for = "its messages to be taken or to arrive";
+      task.waits_for = fmt::format("its message to rank {} to be taken or to arrive", peer(false));
       break;
     case Interpreter::Wait::kNothing:
       break;
