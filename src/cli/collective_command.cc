@@ -1,11 +1,10 @@
 #include "cli/command_line.h"
 #include "cli/run_and_report.h"
-#include "trunkline/report/report.h"
 
 namespace trunkline {
 
 int Execute(const CollectiveCommand& command) {
-  return RunAndReport(command.scenario, command.flags, RenderCollectiveTable);
+  return RunAndReport(command.scenario, command.flags);
 }
 
 }  // namespace trunkline

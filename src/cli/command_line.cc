@@ -330,7 +330,16 @@ Result<void> FinishCluster(CollectiveCommand& command, const CollectiveFlags& ow
     assign("cluster.fabric", own.fabric + link + "routing=" + own.routing, "--fabric");
   } else {
     assign("cluster.fabric", own.fabric, "--fabric");
-    assign("cluster.fabric.routing", own.routing, "--routing");
+    // A fabric that --set names as a whole has its routing after it.
+    const auto whole = std::find_if(given.rbegin(), given.rend(), [](const Assignment& assignment) {
+      return assignment.text.starts_with("cluster.fabric=");
+    });
+    if (whole != given.rend() && !own.routing.empty()) {
+      given.insert(whole.base(), {fmt::format("cluster.fabric.routing={}", own.routing),
+                                  "--routing", false, own.routing});
+    } else {
+      assign("cluster.fabric.routing", own.routing, "--routing");
+    }
   }
   const bool has_cluster = !command.scenario.empty() || !own.fabric.empty() ||
                            Assigns(given, "cluster.node") || Assigns(given, "cluster.fabric");

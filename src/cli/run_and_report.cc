@@ -48,6 +48,17 @@ Result<void> WriteFiles(OutputFolder& folder, const RunResult& result) {
   return {};
 }
 
+// Collectives have nccl-tests' table. One that did not finish has no row; who waits for whom is
+// told.
+std::string Render(const RunResult& result) {
+  TextOptions options;
+  options.color = ColorOnStdout();
+  if (result.rows.empty()) return RenderText(result, options);
+  std::string text = RenderCollectiveTable(result);
+  if (result.status != RunStatus::kFinished) text += "\n" + RenderText(result, options);
+  return text;
+}
+
 void WarnAboutThreads(const RunFlags& flags, const Scenario& scenario) {
   if (flags.threads == 1 || scenario.uses_threads()) return;
   const char* what = scenario.background ? "jobs with a background " : "";
@@ -64,8 +75,7 @@ void WarnOfLostSamples(const RunFlags& flags, const Scenario& scenario) {
 
 }  // namespace
 
-int RunAndReport(const std::string& path, const RunFlags& flags,
-                 std::string (*render)(const RunResult&)) {
+int RunAndReport(const std::string& path, const RunFlags& flags) {
   StopToken& stop = StopOnSignals();
   const Result<Scenario> scenario = Read(path, flags, stop);
   if (stop.stop_requested()) return Interrupted();
@@ -111,7 +121,7 @@ int RunAndReport(const std::string& path, const RunFlags& flags,
     result->samples_file = kSampleFileName;
   }
   PrintDiagnostics(result->warnings);
-  PrintResult(flags.json ? RenderJson(*result) : render(*result));
+  PrintResult(flags.json ? RenderJson(*result) : Render(*result));
   if (flags.explain && !flags.json) PrintResult("\n" + RenderExplain(*result));
   if (folder) {
     if (const auto written = WriteFiles(*folder, *result); !written) {

@@ -6,9 +6,7 @@
 namespace trunkline {
 
 // Runs the scenario of the file `path`, or the one that the flags hold when it is empty, and prints
-// the result: as text by `render`, or as --json and --explain ask; files go to --out. Returns the
-// exit status.
-int RunAndReport(const std::string& path, const RunFlags& flags,
-                 std::string (*render)(const RunResult&));
+// the result as text, or as --json and --explain ask; files go to --out. Returns the exit status.
+int RunAndReport(const std::string& path, const RunFlags& flags);
 
 }  // namespace trunkline

@@ -1,11 +1,15 @@
 #include "scenario/choose.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <unordered_set>
 #include <utility>
 
 #include "engine/alike.h"
+#include "trunkline/collective/algorithm.h"
 #include "trunkline/fabric/accelerator.h"
 #include "trunkline/fabric/fabric.h"
 
@@ -54,6 +58,28 @@ Result<void> AddInside(const ChoiceInput& input, DeviceId from, DeviceId to,
   network.inside = route->limit;
   network.inside_latency = route->latency;
   network.inside_hop = ClassOf(input.router.fabric(), *path);
+  return {};
+}
+
+// A name that the scenario gives is of one algorithm for all that goes by it.
+Result<void> CheckNamed(const TaskGraph& graph) {
+  for (const CollectiveChoice& choice : graph.collectives()) {
+    const Algorithm* named = FindAlgorithm(choice.algorithm);
+    if (named == nullptr || named->supports(choice.spec.primitive)) continue;
+    std::vector<std::string_view> able;
+    for (const Algorithm& algorithm : Algorithms()) {
+      const bool does_all =
+          std::ranges::all_of(graph.collectives(), [&](const CollectiveChoice& other) {
+            return other.algorithm != choice.algorithm || algorithm.supports(other.spec.primitive);
+          });
+      if (does_all) able.emplace_back(algorithm.name);
+    }
+    return Error("TL1501",
+                 fmt::format("{} is not an algorithm for {}", choice.algorithm,
+                             ToString(choice.spec.primitive)),
+                 fmt::format("use auto{}{}", able.empty() ? "" : ", or for all that goes by it ",
+                             fmt::join(able, ", ")));
+  }
   return {};
 }
 
@@ -134,6 +160,7 @@ Result<Chosen> Chooser::Choose(const CollectiveChoice& choice, const TunerLimits
 }
 
 Result<std::vector<Chosen>> Chooser::ChooseAll(const TaskGraph& graph) {
+  if (auto able = CheckNamed(graph); !able) return std::unexpected(able.error());
   std::vector<Chosen> all(graph.collectives().size());
   std::vector<char> done(all.size(), 0);
   std::vector<char> seen(graph.program_count(), 0);

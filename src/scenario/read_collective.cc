@@ -59,7 +59,7 @@ void ReadSizes(const YamlMap& map, bool known, CollectiveJob& job) {
   const Bytes least(job.element_bytes);
   const auto bounded = [&](const YamlValue& value) {
     Bytes size;
-    if (!value.Read(size)) return;
+    if (!value.Read(size, Bytes(0))) return;
     if (size > kLargest) {
       value.Error("TL1108", fmt::format("{} is out of range", value.text()), "write at most 1 PiB");
       return;

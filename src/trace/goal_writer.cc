@@ -24,7 +24,10 @@ void VisitOps(const Schedule& schedule, Participant rank, std::uint32_t channel,
   }
 }
 
-std::int64_t SizeOf(const Op& op) { return op.kind == OpKind::kPut ? op.source.size : 0; }
+// As long as it is sent: readers know nothing of pieces.
+std::int64_t SizeOf(const Schedule& schedule, const Op& op) {
+  return op.kind == OpKind::kPut ? schedule.sent_bytes(op.source.size) : 0;
+}
 
 // Writes ranks one after another. Puts are asynchronous and waits block, so every op requires the
 // wait before it in its channel. A signal to oneself is a `calc 0` that the other channel's ops
@@ -58,7 +61,7 @@ class Writer {
       for (std::uint32_t channel = 0; channel < schedule_.channels(); ++channel) {
         VisitOps(schedule_, rank, channel, [&](const Op& op, std::uint64_t) {
           if ((op.kind == OpKind::kPut || op.kind == OpKind::kSignal) && op.peer != rank) {
-            sizes_[{rank, op.peer, channel}].sent.push_back(SizeOf(op));
+            sizes_[{rank, op.peer, channel}].sent.push_back(SizeOf(schedule_, op));
           }
         });
       }
@@ -107,7 +110,7 @@ class Writer {
       Sizes& sizes = sizes_[{op.peer, rank, channel}];
       return fmt::format("recv {}b from {} tag {}", sizes.sent[sizes.received++], op.peer, channel);
     }
-    return fmt::format("send {}b to {} tag {}", SizeOf(op), op.peer, channel);
+    return fmt::format("send {}b to {} tag {}", SizeOf(schedule_, op), op.peer, channel);
   }
 
   struct OwnSignals {

@@ -10,8 +10,10 @@ namespace {
 
 TEST(WriteGoal, KeepsTheTimeOfACollective) {
   for (const char* algorithm : {"ring", "halving_doubling", "double_binary_tree", "hierarchical"}) {
-    for (const std::uint32_t channels : {1U, 3U}) {
-      const CollectiveChoice choice = Choose(Primitive::kAllReduce, 6'000'000, algorithm, channels);
+    // 3 channels of 8 chunks: even, and with elements left over.
+    for (const auto& [bytes, channels] :
+         {std::pair(6'000'000, 1U), std::pair(6'000'000, 3U), std::pair(6'000'007, 3U)}) {
+      const CollectiveChoice choice = Choose(Primitive::kAllReduce, bytes, algorithm, channels);
       const auto schedule = MakeSchedule(algorithm, choice.spec, GroupLayout::Flat(8));
       ASSERT_TRUE(schedule) << Format(schedule.error().front());
       std::ostringstream text;

@@ -115,10 +115,11 @@ void PlanMoves(Plant& plant, std::uint32_t index, std::span<const std::uint32_t>
           std::ranges::none_of(links, [&](std::uint32_t link) { return over.down(link); });
       if (!source_routed || !whole) {
         const auto path = over.FindPath(source, destination, index);
+        if (!source_routed) over.destinations[index] = plant.destinations[index];
         if (path.empty()) {
           // What is still on its way to either end has none.
           if (!source_routed) {
-            Destination& to = over.destinations[index] = plant.destinations[index];
+            Destination& to = over.destinations[index];
             to.receiver().group = to.sender().group = kNoIndex;
           }
           continue;
@@ -130,7 +131,7 @@ void PlanMoves(Plant& plant, std::uint32_t index, std::span<const std::uint32_t>
         if (source_routed) {
           AppendPath(plant, *plan.fabric, path);
         } else {
-          Destination& to = over.destinations[index] = plant.destinations[index];
+          Destination& to = over.destinations[index];
           to.receiver().group = over.paths().destination(destination);
           to.receiver().last_link = path.back();
           to.sender().group = over.paths().destination(source);

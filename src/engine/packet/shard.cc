@@ -113,6 +113,8 @@ inline void Shard<Queue, kFused>::Handle(const PacketEvent& event) {
 
 template <typename Queue, bool kFused>
 void Shard<Queue, kFused>::HandleOther(const PacketEvent& event) {
+  // Every shard has it, so it is not among the events, which are the same for any number.
+  if (event.kind() == PacketEventKind::kPost && event.payload() == kNoIndex) --events_;
   if (ends_apart_) CatchUpEnd(event);
   if (ahead_.on && HandleAhead(event)) return;
   switch (event.kind()) {
@@ -126,8 +128,6 @@ void Shard<Queue, kFused>::HandleOther(const PacketEvent& event) {
       OnTimeout(event.entity(), event.payload());
       break;
     case PacketEventKind::kPost:
-      // Every shard has it, so it is not among the events, which are the same for any number.
-      if (event.payload() == kNoIndex) --events_;
       application_.OnPost(event.entity(), now());
       break;
     case PacketEventKind::kFault:
