@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_sanitizers.h"
 #include "engine/flow/partition.h"
 #include "engine/flow/test_inputs.h"
 #include "trunkline/base/random.h"
@@ -74,7 +75,7 @@ TEST(Fold, GivesTheSamePicosecondsForEveryAlgorithmOnRandomFabrics) {
   std::size_t ranks_in_all = 0;
   std::uint64_t seed = 0;
   for (const Algorithm& algorithm : Algorithms()) {
-    for (std::uint64_t round = 0; round < 150; ++round, ++seed) {
+    for (std::uint64_t round = 0; round < RandomCases(150); ++round, ++seed) {
       std::uint64_t draws = 0;
       const auto next = [&](std::uint64_t n) {
         return static_cast<std::uint32_t>(Below(Draw(seed, 3, draws++), n));
@@ -113,7 +114,7 @@ TEST(Fold, GivesTheSamePicosecondsForEveryAlgorithmOnRandomFabrics) {
 }
 
 TEST(Fold, GivesTheSamePicosecondsWhereRanksRotate) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < RandomCases(100); ++seed) {
     std::uint64_t draws = 0;
     const auto next = [&](std::uint64_t n) {
       return static_cast<std::uint32_t>(Below(Draw(seed, 5, draws++), n));
@@ -293,7 +294,7 @@ HandGraph Pipeline(std::uint32_t stages, std::uint32_t replicas, std::uint32_t m
 }
 
 TEST(Fold, GivesTheSamePicosecondsForPipelinesOfReplicas) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < RandomCases(40); ++seed) {
     std::uint64_t draws = 0;
     const auto next = [&](std::uint64_t n) {
       return static_cast<std::uint32_t>(Below(Draw(seed, 4, draws++), n));

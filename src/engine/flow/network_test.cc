@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/test_sanitizers.h"
 #include "trunkline/base/random.h"
 
 namespace trunkline {
@@ -305,7 +306,7 @@ void Play(const Instance& instance, std::uint64_t seed, std::uint64_t steps, con
 }
 
 TEST(FlowNetwork, AgreesWithProgressiveFillingOnRandomNetworksWhileFlowsComeAndGo) {
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < RandomCases(3'000); ++seed) {
     const Instance instance(seed, 8, 12, false);
     Play(instance, seed, 12, [&](const auto& active, const auto& rates) {
       const std::vector<double> expected = Reference(instance, active);
@@ -319,7 +320,7 @@ TEST(FlowNetwork, AgreesWithProgressiveFillingOnRandomNetworksWhileFlowsComeAndG
 }
 
 TEST(FlowNetwork, TakesTheIntegersOfItsDefinitionWhateverChangedBefore) {
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint64_t seed = 0; seed < RandomCases(2'000); ++seed) {
     const Instance instance(seed, 12, 40, seed % 2 == 0);
     Play(instance, seed, 40, [&](const auto& active, const auto& rates) {
       const std::vector<std::uint64_t> expected = Filling(instance, active);

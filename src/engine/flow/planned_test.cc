@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_sanitizers.h"
 #include "engine/flow/test_inputs.h"
 #include "trunkline/base/random.h"
 
@@ -79,7 +80,7 @@ FlowCase CaseOf(std::uint32_t columns, std::uint64_t seed) {
 TEST(PlannedCollectives, TakeTheCourseThatTheirOpsTakeWheneverTheyAreDisturbed) {
   std::uint64_t reuses = 0;
   std::uint64_t planned_transfers = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < RandomCases(300); ++seed) {
     const auto columns = static_cast<std::uint32_t>(2 + Below(Draw(seed, 60, 0), 3));
     const HandGraph graph = Grid(3, columns, seed);
     FlowCase run = CaseOf(columns, seed);
@@ -102,13 +103,13 @@ TEST(PlannedCollectives, TakeTheCourseThatTheirOpsTakeWheneverTheyAreDisturbed) 
     reuses += with.flow.reuses;
     planned_transfers += without.flow.transfers_simulated - with.flow.transfers_simulated;
   }
-  EXPECT_GT(reuses, 300U);
-  EXPECT_GT(planned_transfers, 10'000U);
+  EXPECT_GT(reuses, RandomCases(300));
+  EXPECT_GT(planned_transfers, RandomCases(10'000));
 }
 
 TEST(PlannedCollectives, AreReusedAmongFoldedRanksAndChangeNoPicosecond) {
   std::uint64_t reuses = 0;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < RandomCases(100); ++seed) {
     const auto columns = static_cast<std::uint32_t>(2 + Below(Draw(seed, 60, 0), 3));
     HandGraph graph = Grid(3, columns, seed);
     // All ranks run the first one's program.
@@ -123,7 +124,7 @@ TEST(PlannedCollectives, AreReusedAmongFoldedRanksAndChangeNoPicosecond) {
     EXPECT_EQ(folded.flow.transfers_represented, whole.flow.transfers_represented) << seed;
     if (folded.flow.fold_classes > 0) reuses += folded.flow.reuses;
   }
-  EXPECT_GT(reuses, 100U);
+  EXPECT_GT(reuses, RandomCases(100));
 }
 
 TEST(PlannedCollectives, SayWhoWaitsForWhomWhereAMemberNeverComes) {

@@ -97,8 +97,7 @@ class Network {
   }
 
   // What hosts receive in the second half of 5,000 cycles, as a share of what their links carry.
-  [[nodiscard]] double Accepted(const Setting& setting) const {
-    const Time half = kCycle * 2'500;
+  [[nodiscard]] double Accepted(const Setting& setting, Time half = kCycle * 2'500) const {
     const std::int64_t before = RunUntil(setting, half).counters.delivered_bytes;
     const std::int64_t after = RunUntil(setting, half * 2).counters.delivered_bytes;
     return static_cast<double>(after - before) /

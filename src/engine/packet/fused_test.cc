@@ -153,8 +153,8 @@ std::string Simulate(const SmallRun& run, Order order, Uses& uses) {
   return SeenOf(plant, recorder, shard);
 }
 
-// Ten thousand runs in all; fewer where sanitizers make each fifty times slower.
-constexpr std::uint64_t kRunsOfTest = kSanitized ? 500 : 2'500;
+// Ten thousand runs in all.
+constexpr std::uint64_t kRunsOfTest = RandomCases(2'500);
 
 class FusedEvents : public testing::TestWithParam<std::uint64_t> {};
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_sanitizers.h"
 #include "base/yaml_reader.h"
 #include "engine/packet/test_runs.h"
 #include "engine/test_fabrics.h"
@@ -87,7 +88,7 @@ TEST(Sampler, AccountsForEveryByteAndEveryPauseAndFindsTheLongestQueue) {
 }
 
 TEST(Sampler, TellsTheSameWithAnyNumberOfThreads) {
-  for (const SmallRun& small : SmallRuns(80)) {
+  for (const SmallRun& small : SmallRuns(RandomCases(80))) {
     KeptSamples one;
     KeptSamples three;
     const PacketReport alone = RunSmall(small, Sampled(kEvery, 1, &one));
