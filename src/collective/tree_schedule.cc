@@ -1,10 +1,11 @@
 #include "collective/tree_schedule.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <tuple>
+#include <unordered_map>
 #include <utility>
+
+#include "trunkline/base/random.h"
 
 namespace trunkline {
 
@@ -30,19 +31,21 @@ Tree::Tree(std::vector<Participant> parent)
 
 namespace {
 
-// By participant, which do the same in each tree.
+// By participant: equal where they do the same in each tree.
 std::vector<std::uint32_t> ClassesOf(std::span<const Tree> trees, std::uint32_t ranks,
                                      std::uint32_t participants) {
-  std::vector<std::uint32_t> classes(participants);
-  std::map<std::tuple<std::uint32_t, std::size_t, bool, bool>, std::uint32_t> names;
-  for (const Tree& tree : trees) {
-    names.clear();
-    for (Participant p = 0; p < participants; ++p) {
-      const auto next = static_cast<std::uint32_t>(names.size());
-      classes[p] =
-          names.try_emplace({classes[p], tree.children(p).size(), tree.is_root(p), p < ranks}, next)
-              .first->second;
+  std::vector<std::uint64_t> places(participants);
+  for (Participant p = 0; p < participants; ++p) {
+    places[p] = p < ranks ? 1 : 0;
+    for (const Tree& tree : trees) {
+      places[p] = HashCombine(places[p], 2 * tree.children(p).size() + (tree.is_root(p) ? 1 : 0));
     }
+  }
+  std::unordered_map<std::uint64_t, std::uint32_t> names;
+  std::vector<std::uint32_t> classes;
+  for (const std::uint64_t place : places) {
+    const auto next = static_cast<std::uint32_t>(names.size());
+    classes.push_back(names.try_emplace(place, next).first->second);
   }
   return classes;
 }

@@ -70,5 +70,20 @@ TEST(EveryFabric, CarriesARingAndAnExchangeUnderEveryPolicyThatRoutesIt) {
   EXPECT_EQ(kinds.size(), FabricKinds().size());
 }
 
+TEST(EveryFabric, WarnsOfCablesThatAreFasterThanTheirNics) {
+  const auto warnings = [](const std::string& link) {
+    const auto scenario = ParseScenario(
+        "cluster: {node: dgx-h100, nodes: 4, fabric: {kind: clos, radix: 64, link: " + link +
+            "}}\nworkload: {collective: {primitive: all_reduce, size: 1 MiB}}\n",
+        "s.yaml");
+    EXPECT_TRUE(scenario.has_value());
+    return scenario ? scenario->warnings : Diagnostics();
+  };
+  EXPECT_TRUE(warnings("400 Gb/s").empty());
+  EXPECT_TRUE(warnings("200 Gb/s").empty());
+  ASSERT_EQ(warnings("400 GB/s").size(), 1U);
+  EXPECT_EQ(warnings("400 GB/s").front().code, "TL1417");
+}
+
 }  // namespace
 }  // namespace trunkline

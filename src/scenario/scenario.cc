@@ -133,6 +133,7 @@ class ScenarioReader {
               fmt::format("node: {}, {}", built->node.name, built->node.description));
         }
         if (!cluster->Find("fabric")) AssumeProvisioning(built->fabric);
+        WarnOfFastCables(*value, *built);
         scenario_.cluster.fabric = std::make_shared<const BuiltFabric>(std::move(*built));
       } else {
         for (const Diagnostic& problem : built.error()) {
@@ -142,6 +143,28 @@ class ScenarioReader {
     }
     ReadPlacement(file_, *cluster, scenario_.cluster.fabric.get(), scenario_.cluster.placement);
     ReadPackets(*value, scenario_);
+  }
+
+  // `link: 400 GB/s` is easily written for 400 Gb/s. A rate of another NIC may be meant.
+  void WarnOfFastCables(const YamlValue& cluster, const BuiltFabric& built) const {
+    if (spec_.node.empty() || !spec_.file.empty()) return;
+    // Cables at NICs are alike: the first tells.
+    for (std::uint32_t i = 0; i < built.fabric.device_count(); ++i) {
+      if (built.fabric.device(DeviceId(i)).kind != DeviceKind::kNic) continue;
+      for (const LinkId id : built.fabric.out(DeviceId(i))) {
+        const Link& link = built.fabric.link(id);
+        if (link.kind != LinkKind::kNetwork) continue;
+        const Rate nic = built.node.nic_rate;
+        if (link.rate <= nic) return;
+        const auto fabric = cluster.AsMap()->Find("fabric");
+        fabric.value_or(cluster).Warn(
+            "TL1417",
+            fmt::format("cables of {} at NICs of {}, which are taken to be as fast",
+                        ToString(link.rate), ToString(nic)),
+            fmt::format("write `link: {}`, or a node with faster NICs", ToString(nic)));
+        return;
+      }
+    }
   }
 
   // Leaves that few ends fill keep all their cables up.

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <vector>
 
+#include "engine/flow/contention.h"
 #include "engine/flow/test_inputs.h"
 
 namespace trunkline {
@@ -68,6 +69,16 @@ std::size_t ExpectRoutesOfRouter(const Fabric& fabric, const char* algorithm, Ha
     std::ranges::copy_if(hops, std::back_inserter(binding),
                          [&](const FlowHop& hop) { return binds[hop.resource] != 0; });
     EXPECT_TRUE(std::ranges::equal(binding, problem.binding_hops_of(connection)));
+  }
+  // What can bind is found by the models of rows: the same as without.
+  FlowProblem apart = problem;
+  std::ranges::fill(apart.models, FlowProblem::kUnused);
+  apart.binding_hops.clear();
+  FindBindingHops(*graph, handshake, apart);
+  for (std::size_t i = 0; i < problem.connections.size(); ++i) {
+    EXPECT_TRUE(std::ranges::equal(problem.binding_hops_of(problem.connections[i]),
+                                   apart.binding_hops_of(apart.connections[i])))
+        << i;
   }
   std::size_t repeating = 0;
   problem.ForEachRow([&](std::uint32_t begin, std::uint32_t end, std::uint32_t model) {
