@@ -128,6 +128,7 @@ std::span<const Algorithm> Algorithms() {
       TreeAlgorithm(),
       DoubleBinaryTreeAlgorithm(),
       RecursiveDoublingAlgorithm(),
+      RecursiveMultiplyingAlgorithm(),
       HalvingDoublingAlgorithm(),
       HierarchicalAlgorithm(),
       PairwiseAlgorithm(),

@@ -13,6 +13,7 @@ Algorithm RingAlgorithm();
 Algorithm TreeAlgorithm();
 Algorithm DoubleBinaryTreeAlgorithm();
 Algorithm RecursiveDoublingAlgorithm();
+Algorithm RecursiveMultiplyingAlgorithm();
 Algorithm HalvingDoublingAlgorithm();
 Algorithm HierarchicalAlgorithm();
 Algorithm PairwiseAlgorithm();

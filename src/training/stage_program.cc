@@ -1,5 +1,7 @@
 #include "training/stage_program.h"
 
+#include <bit>
+
 #include "training/layer_writer.h"
 
 namespace trunkline {
@@ -176,20 +178,30 @@ class StageWriter {
     const std::int64_t own = OwnParameters(plan_, stage_);
     writer_.Compute(Label::kGradientNorm, GradientNormCost(context_.kernels, plan_, own).time);
     if (context_.grid.group_size(GroupRole::kWorld) > 1) {
-      // The norm that clipping needs: a barrier of all ranks before anyone updates. Recursive
-      // doubling takes log2 p steps, as few as any algorithm (one more where p is no power of two),
-      // and treats all ranks alike, so that replicas stay congruent through the one collective that
-      // spans them all.
+      // The norm that clipping needs: a barrier of all ranks before anyone updates.
       constexpr std::int64_t kScalar = 4;
       writer_.Wait(
           writer_.Collective(Stream::kWorld, Label::kNormAllReduce, GroupRole::kWorld,
                              context_.collectives.Find(GroupRole::kWorld, Primitive::kAllReduce,
-                                                       kScalar, kScalar, "recursive_doubling")));
+                                                       kScalar, kScalar, NormAlgorithm())));
     }
     writer_.Compute(Label::kOptimizer, OptimizerCost(context_.kernels, plan_, own).time);
     if (sharded_ && plan_.zero > 0 && plan_.zero < 3 && !plan_.overlap_param_gather) {
       for (const Chunk& chunk : stage_.chunks) GatherWeights(chunk.parameters());
     }
+  }
+
+  // Few steps, and all ranks alike, so that replicas stay congruent through the one collective that
+  // spans them all: recursive doubling where their number is a power of two, recursive multiplying
+  // where its prime factors are small enough for a put to so many at once (the bound is ours).
+  [[nodiscard]] const char* NormAlgorithm() const {
+    constexpr std::uint32_t kLargestFactor = 31;
+    std::uint32_t ranks = context_.grid.group_size(GroupRole::kWorld);
+    if (std::has_single_bit(ranks)) return "recursive_doubling";
+    for (std::uint32_t factor = 2; factor <= kLargestFactor; ++factor) {
+      while (ranks % factor == 0) ranks /= factor;
+    }
+    return ranks == 1 ? "recursive_multiplying" : "recursive_doubling";
   }
 
   void ReduceSharedEmbedding() {

@@ -64,6 +64,21 @@ TEST(RecursiveDoubling, SendsTheBufferInEachOfLogPSteps) {
       6U);
 }
 
+TEST(RecursiveMultiplying, SendsTheBufferToEachPartnerOfEachDigit) {
+  const auto spec = Spec(Primitive::kAllReduce, 40);
+  const auto doubling = TrafficOf("recursive_multiplying", spec, GroupLayout::Flat(16));
+  EXPECT_EQ(doubling.sent, std::vector<std::int64_t>(16, 4 * 40));
+  EXPECT_EQ(doubling.steps, 4U);
+  // 60 = 2 * 2 * 3 * 5.
+  const auto mixed = TrafficOf("recursive_multiplying", spec, GroupLayout::Flat(60));
+  EXPECT_EQ(mixed.sent, std::vector<std::int64_t>(60, (1 + 1 + 2 + 4) * 40));
+  EXPECT_EQ(mixed.steps, 4U);
+  // 6 = 2 * 3 ranks of 5 nodes: no step but the last leaves them.
+  const auto nodes = TrafficOf("recursive_multiplying", spec, GroupLayout::Grid(5, 6));
+  EXPECT_EQ(nodes.sent_between_nodes, std::vector<std::int64_t>(30, 4 * 40));
+  EXPECT_EQ(nodes.steps, 3U);
+}
+
 TEST(HalvingDoubling, SendsAsLittleAsARingInTwoLogPSteps) {
   const std::int64_t n = 4 * 3 * 32;
   const auto traffic =

@@ -19,6 +19,7 @@ constexpr std::pair<std::string_view, Form> kForms[] = {
     {"tree", TreeForm},
     {"double_binary_tree", TreeForm},
     {"recursive_doubling", RecursiveDoublingForm},
+    {"recursive_multiplying", RecursiveMultiplyingForm},
     {"halving_doubling", HalvingDoublingForm},
     {"hierarchical", HierarchicalForm},
     {"pairwise", PairwiseForm},

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "collective/cut.h"
+#include "collective/radix_steps.h"
 #include "collective/rank_folding.h"
 #include "collective/ring_order.h"
 #include "engine/analytic/forms.h"
@@ -98,6 +99,31 @@ double RecursiveDoublingForm(const FormInput& input) {
   for (std::uint32_t level = 0; level < steps.levels(); ++level) steps.Exchange(level, bytes);
   steps.HandOver(true, bytes);
   return steps.seconds();
+}
+
+// A step for each digit, of n bytes to every partner; all that a rank puts in a step leave at once.
+double RecursiveMultiplyingForm(const FormInput& input) {
+  const CollectiveSpec& spec = input.spec;
+  const auto bytes =
+      static_cast<double>(LongestPiece(spec.bytes.count(), spec.element_bytes, spec.channels));
+  const RingOrder order(input.group.layout(), 1);
+  const RadixSteps steps(input.group.layout());
+  std::vector<double> reached(input.group.ranks(), 0);
+  for (const RadixSteps::Step& step : steps.steps()) {
+    input.group.TakeStep(
+        [&](const auto& visit) {
+          for (std::uint32_t channel = 0; channel < spec.channels; ++channel) {
+            for (std::uint32_t position = 0; position < input.group.ranks(); ++position) {
+              for (std::uint32_t turn = 1; turn < step.radix; ++turn) {
+                visit(order.rank(position, 0),
+                      order.rank(RadixSteps::Partner(position, step, turn), 0), bytes);
+              }
+            }
+          }
+        },
+        reached);
+  }
+  return Latest(reached);
 }
 
 // Halves n/2, n/4, … to partners 1, 2, … away, then the same back: 2 log2 p steps.

@@ -24,6 +24,7 @@ using Form = double (*)(const FormInput&);
 
 // exchange_forms.cc
 [[nodiscard]] double RecursiveDoublingForm(const FormInput& input);
+[[nodiscard]] double RecursiveMultiplyingForm(const FormInput& input);
 [[nodiscard]] double HalvingDoublingForm(const FormInput& input);
 [[nodiscard]] double BruckForm(const FormInput& input);
 [[nodiscard]] double PairwiseForm(const FormInput& input);
