@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <optional>
 #include <set>
 #include <string>
@@ -68,6 +69,30 @@ TEST(EveryFabric, CarriesARingAndAnExchangeUnderEveryPolicyThatRoutesIt) {
     EXPECT_GE(policies, 8U) << sample.kind;  // ecmp, static, spray and adaptive route anything
   }
   EXPECT_EQ(kinds.size(), FabricKinds().size());
+}
+
+TEST(EveryFabric, SaysWhichNicsCarryNothing) {
+  const std::string path = testing::TempDir() + "trunkline_idle_nics.yaml";
+  const auto assumes = [&](int nics) {
+    std::ofstream(path) << "name: server\ndescription: a test\nnic_rate: 400 Gb/s\nsource: test\n"
+                        << "devices: {gpu: 2, nic: " << nics << ", pcie-switch: 1}\n"
+                        << "buses:\n"
+                        << "  - {from: gpu, to: pcie-switch, per: 2, kind: pcie, rate: 100 GB/s, "
+                           "latency: 50 ns, source: test}\n"
+                        << "  - {from: nic, to: pcie-switch, per: " << nics
+                        << ", kind: pcie, rate: 100 GB/s, latency: 50 ns, source: test}\n";
+    const auto scenario = ParseScenario(
+        "cluster: {node: " + path +
+            ", nodes: 4}\nworkload: {collective: {primitive: all_reduce, size: 1 MiB}}\n",
+        "s.yaml");
+    EXPECT_TRUE(scenario.has_value()) << (scenario ? "" : Format(scenario.error().front()));
+    std::string all;
+    if (!scenario) return all;
+    for (const std::string& assumption : scenario->assumptions) all += assumption + "\n";
+    return all;
+  };
+  EXPECT_TRUE(assumes(4).contains("2 of the 4 NICs of a server carry nothing"));
+  EXPECT_FALSE(assumes(2).contains("carry nothing"));
 }
 
 TEST(EveryFabric, WarnsOfCablesThatAreFasterThanTheirNics) {

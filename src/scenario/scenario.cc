@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -134,6 +135,7 @@ class ScenarioReader {
         }
         if (!cluster->Find("fabric")) AssumeProvisioning(built->fabric);
         WarnOfFastCables(*value, *built);
+        AssumeIdleNics(built->node);
         scenario_.cluster.fabric = std::make_shared<const BuiltFabric>(std::move(*built));
       } else {
         for (const Diagnostic& problem : built.error()) {
@@ -165,6 +167,16 @@ class ScenarioReader {
         return;
       }
     }
+  }
+
+  // As on servers with several NICs a GPU, or with some for storage.
+  void AssumeIdleNics(const NodeTemplate& node) {
+    const std::set<std::uint32_t> used(node.nic_of_gpu.begin(), node.nic_of_gpu.end());
+    if (used.empty() || used.size() >= node.nics) return;
+    scenario_.assumptions.push_back(fmt::format(
+        "node: {} of the {} NICs of a {} carry nothing: a GPU sends by the nearest one; "
+        "several that it has together are one NIC with `ports`",
+        node.nics - used.size(), node.nics, node.name));
   }
 
   // Leaves that few ends fill keep all their cables up.

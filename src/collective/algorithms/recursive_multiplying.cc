@@ -83,8 +83,8 @@ class RecursiveMultiplyingSchedule final : public ProgramSchedule<RecursiveMulti
     piece.offset += static_cast<std::int64_t>(copy) * bytes();
     return piece;
   }
-  // Where the partner `turn` further puts its sum at a step. Sums are made where the first lands, so
-  // none is overwritten while it may still be travelling; the last in the output.
+  // Where the partner `turn` further puts its sum at a step. Sums are made where the first lands,
+  // so none is overwritten while it may still be travelling; the last in the output.
   [[nodiscard]] BufferSpan Taken(std::size_t level, std::uint64_t before, std::uint32_t turn,
                                  std::uint32_t channel) const {
     if (turn == 1 && level + 1 == steps_.steps().size()) {
@@ -137,8 +137,9 @@ std::vector<CostTerm> RecursiveMultiplyingTerms(const CollectiveSpec& spec,
 
 Algorithm RecursiveMultiplyingAlgorithm() {
   return {.name = "recursive_multiplying",
-          .summary = "whole buffers exchanged with all that differ in one digit of a mixed radix: "
-                     "few steps, and all ranks alike, for any number of them",
+          .summary =
+              "whole buffers exchanged with all that differ in one digit of a mixed radix: "
+              "few steps, and all ranks alike, for any number of them",
           .cost = "all_reduce: a step for each prime factor f of G and N, f-1 puts of n bytes each",
           .supports = RecursiveMultiplyingSupports,
           .make = MakeRecursiveMultiplying,
