@@ -17,11 +17,11 @@ constexpr int kMostRounds = 3;
 
 // Max-min fair rates of `count` flows.
 template <typename Hops, typename Limit>
-std::vector<FlowRate> Share(std::size_t count, std::span<const Rate> capacities, Hops hops_of,
-                            Limit limit_of) {
+std::vector<FlowRate> Share(FlowNetwork& network, std::size_t count,
+                            std::span<const Rate> capacities, Hops hops_of, Limit limit_of) {
   constexpr std::uint32_t kNobody = UINT32_MAX;
   constexpr Rate kNoLimit = Rate::BitsPerSecond(INT64_MAX);
-  FlowNetwork network(capacities);
+  network.Restart(capacities);
   std::vector<std::uint32_t> bundles(count, kNobody);
   for (std::uint32_t f = 0; f < count; ++f) {
     const std::span<const FlowHop> hops = hops_of(f);
@@ -37,64 +37,30 @@ std::vector<FlowRate> Share(std::size_t count, std::span<const Rate> capacities,
   return rates;
 }
 
-// Flows over the resources that they cross alone: of a fabric of thousands, some hundreds.
-struct Crossed {
-  std::vector<std::vector<FlowHop>> minimal;               // by flow
-  std::vector<std::vector<std::vector<FlowHop>>> detours;  // by flow and way
-  std::vector<Rate> capacities;
-};
-
-Crossed OnlyCrossed(std::span<const DividedFlow> flows, std::span<const Rate> capacities) {
-  Crossed crossed;
-  std::vector<std::uint32_t> numbers(capacities.size(), kNone);
-  const auto renumbered = [&](std::span<const FlowHop> hops) {
-    std::vector<FlowHop> out;
-    out.reserve(hops.size());
-    for (const FlowHop& hop : hops) {
-      std::uint32_t& number = numbers[hop.resource];
-      if (number == kNone) {
-        number = static_cast<std::uint32_t>(crossed.capacities.size());
-        crossed.capacities.push_back(capacities[hop.resource]);
-      }
-      out.push_back({number, hop.weight});
-    }
-    return out;
-  };
-  for (const DividedFlow& flow : flows) {
-    crossed.minimal.push_back(renumbered(flow.minimal));
-    auto& ways = crossed.detours.emplace_back();
-    for (const std::vector<FlowHop>& way : flow.detours) ways.push_back(renumbered(way));
-  }
-  return crossed;
-}
-
 // Calls take(hops, rate) for each part of a flow that moves.
-template <typename Ways, typename Take>
-void ForEachPart(std::span<const FlowHop> minimal, const Ways& detours, const DividedRate& rate,
-                 Take take) {
-  if (rate.minimal.units > 0) take(minimal, rate.minimal);
+template <typename Take>
+void ForEachPart(const DividedFlow& flow, const DividedRate& rate, Take take) {
+  if (rate.minimal.units > 0) take(flow.minimal, rate.minimal);
   for (std::size_t way = 0; way < rate.detours.size(); ++way) {
-    if (rate.detours[way].units > 0) {
-      take(std::span<const FlowHop>(detours[way]), rate.detours[way]);
-    }
+    if (rate.detours[way].units > 0) take((*flow.detours)[way], rate.detours[way]);
   }
 }
 
 // What flows at these rates leave of the resources, in whole bits a second.
-std::vector<Rate> Left(const Crossed& crossed, std::span<const DividedRate> rates) {
-  std::vector<Uint128> taken(crossed.capacities.size(), 0);
+std::vector<Rate> Left(std::span<const DividedFlow> flows, std::span<const Rate> capacities,
+                       std::span<const DividedRate> rates) {
+  std::vector<Uint128> taken(capacities.size(), 0);
   for (std::size_t f = 0; f < rates.size(); ++f) {
-    ForEachPart(crossed.minimal[f], crossed.detours[f], rates[f],
-                [&](std::span<const FlowHop> hops, FlowRate rate) {
-                  for (const FlowHop& hop : hops) {
-                    taken[hop.resource] += static_cast<Uint128>(hop.weight) * rate.units;
-                  }
-                });
+    ForEachPart(flows[f], rates[f], [&](std::span<const FlowHop> hops, FlowRate rate) {
+      for (const FlowHop& hop : hops) {
+        taken[hop.resource] += static_cast<Uint128>(hop.weight) * rate.units;
+      }
+    });
   }
   constexpr int kBits = FlowHop::kFractionBits + FlowRate::kFractionBits;
   std::vector<Rate> left;
   for (std::size_t r = 0; r < taken.size(); ++r) {
-    const Uint128 all = FlowNetwork::Units(crossed.capacities[r]);
+    const Uint128 all = FlowNetwork::Units(capacities[r]);
     const Uint128 rest = all - std::min(taken[r], all);
     left.push_back(Rate::BitsPerSecond(static_cast<std::int64_t>(rest >> kBits)));
   }
@@ -118,10 +84,12 @@ FlowRate MostByDraws(FlowRate sum, FlowRate each, std::size_t open, std::size_t 
   return {drawn >= sum.units ? 0 : (sum.units - drawn) / (ways - open) * open};
 }
 
-Addition AdditionOf(const std::vector<std::vector<FlowHop>>& ways, const DividedRate& rate,
-                    FlowRate limit, const std::vector<char>& full, HopSum& sum) {
+Addition AdditionOf(const DividedFlow& flow, const DividedRate& rate, const std::vector<char>& full,
+                    HopSum& sum) {
+  const FlowRate limit = flow.limit;
   Addition addition;
-  if (rate.sum().units >= limit.units) return addition;
+  if (flow.detours == nullptr || rate.sum().units >= limit.units) return addition;
+  const Ways& ways = *flow.detours;
   for (std::size_t way = 0; way < ways.size(); ++way) {
     if (std::ranges::any_of(ways[way], [&](const FlowHop& hop) { return full[hop.resource]; })) {
       continue;
@@ -138,20 +106,20 @@ Addition AdditionOf(const std::vector<std::vector<FlowHop>>& ways, const Divided
 }
 
 // Shares what is left among detours once; false when there is nothing to share.
-bool ShareDetours(std::span<const DividedFlow> flows, const Crossed& crossed,
-                  std::span<DividedRate> rates) {
-  const std::vector<Rate> left = Left(crossed, rates);
+bool ShareDetours(std::span<const DividedFlow> flows, std::span<const Rate> capacities,
+                  std::span<DividedRate> rates, FlowNetwork& network) {
+  const std::vector<Rate> left = Left(flows, capacities, rates);
   std::vector<char> full;
   for (std::size_t r = 0; r < left.size(); ++r) {
-    full.push_back(left[r].bits_per_second() <= crossed.capacities[r].bits_per_second() / kFull);
+    full.push_back(left[r].bits_per_second() <= capacities[r].bits_per_second() / kFull);
   }
   HopSum sum;
   std::vector<Addition> additions;
   for (std::size_t f = 0; f < flows.size(); ++f) {
-    additions.push_back(AdditionOf(crossed.detours[f], rates[f], flows[f].limit, full, sum));
+    additions.push_back(AdditionOf(flows[f], rates[f], full, sum));
   }
   const auto added = Share(
-      flows.size(), left,
+      network, flows.size(), left,
       [&](std::uint32_t f) { return std::span<const FlowHop>(additions[f].hops); },
       [&](std::uint32_t f) { return additions[f].limit; });
   bool some = false;
@@ -168,7 +136,6 @@ bool ShareDetours(std::span<const DividedFlow> flows, const Crossed& crossed,
 }  // namespace
 
 std::vector<FlowHop> HopSum::Take(std::uint64_t divisor) {
-  std::ranges::sort(resources_);
   std::vector<FlowHop> hops;
   hops.reserve(resources_.size());
   for (const std::uint32_t resource : resources_) {
@@ -186,18 +153,17 @@ FlowRate DividedRate::sum() const {
 }
 
 std::vector<DividedRate> DivideFlows(std::span<const DividedFlow> flows,
-                                     std::span<const Rate> capacities) {
-  const Crossed crossed = OnlyCrossed(flows, capacities);
+                                     std::span<const Rate> capacities, FlowNetwork& network) {
   const auto minimal = Share(
-      flows.size(), crossed.capacities,
-      [&](std::uint32_t f) { return std::span<const FlowHop>(crossed.minimal[f]); },
+      network, flows.size(), capacities, [&](std::uint32_t f) { return flows[f].minimal; },
       [&](std::uint32_t f) { return flows[f].limit; });
   std::vector<DividedRate> rates;
   for (std::size_t f = 0; f < flows.size(); ++f) {
-    rates.push_back({minimal[f], std::vector<FlowRate>(flows[f].detours.size())});
+    const std::size_t ways = flows[f].detours == nullptr ? 0 : flows[f].detours->size();
+    rates.push_back({minimal[f], std::vector<FlowRate>(ways)});
   }
   for (int round = 0; round < kMostRounds; ++round) {
-    if (!ShareDetours(flows, crossed, rates)) break;
+    if (!ShareDetours(flows, capacities, rates, network)) break;
   }
   return rates;
 }
@@ -205,7 +171,7 @@ std::vector<DividedRate> DivideFlows(std::span<const DividedFlow> flows,
 std::vector<FlowHop> HopsOf(const DividedFlow& flow, const DividedRate& rate, HopSum& sum) {
   const std::uint64_t all = rate.sum().units;
   if (all == 0) return {flow.minimal.begin(), flow.minimal.end()};
-  ForEachPart(flow.minimal, flow.detours, rate, [&](std::span<const FlowHop> hops, FlowRate part) {
+  ForEachPart(flow, rate, [&](std::span<const FlowHop> hops, FlowRate part) {
     for (const FlowHop& hop : hops) {
       sum.Add(hop.resource, static_cast<Uint128>(hop.weight) * part.units);
     }

@@ -8,11 +8,34 @@
 
 namespace trunkline {
 
+// Paths of several ways, one behind the other.
+class Ways {
+ public:
+  Ways() = default;
+  explicit Ways(std::span<const std::vector<FlowHop>> ways) {
+    for (const std::vector<FlowHop>& way : ways) Add(way);
+  }
+
+  void Add(std::span<const FlowHop> hops) {
+    hops_.insert(hops_.end(), hops.begin(), hops.end());
+    ends_.push_back(static_cast<std::uint32_t>(hops_.size()));
+  }
+  [[nodiscard]] std::size_t size() const { return ends_.size(); }
+  [[nodiscard]] std::span<const FlowHop> operator[](std::size_t way) const {
+    const std::uint32_t first = way == 0 ? 0 : ends_[way - 1];
+    return std::span(hops_).subspan(first, ends_[way] - first);
+  }
+
+ private:
+  std::vector<FlowHop> hops_;
+  std::vector<std::uint32_t> ends_;  // by way, into hops_
+};
+
 // A flow of which part takes its minimal path and the rest detours.
 struct DividedFlow {
   std::span<const FlowHop> minimal;
-  std::span<const std::vector<FlowHop>> detours;  // of all of it, by way
-  FlowRate limit;                                 // of all parts together
+  const Ways* detours = nullptr;  // of all of it
+  FlowRate limit;                 // of all parts together
 };
 struct DividedRate {
   FlowRate minimal;
@@ -28,8 +51,10 @@ struct DividedRate {
 // off, and queues of detours grow only when those are full. So what is left of all links is then
 // shared, max-min fairly, among detours of the flows that could send more: evenly over the ways of
 // a flow until links of some are full, then over its others, as far as packets draw these.
+// `capacities`: by resource that flows name. `network` is room to reckon in.
 [[nodiscard]] std::vector<DividedRate> DivideFlows(std::span<const DividedFlow> flows,
-                                                   std::span<const Rate> capacities);
+                                                   std::span<const Rate> capacities,
+                                                   FlowNetwork& network);
 
 // Adds up what parts of a flow take of resources.
 class HopSum {
@@ -39,7 +64,7 @@ class HopSum {
     if (amounts_[resource] == 0) resources_.push_back(resource);
     amounts_[resource] += amount;
   }
-  // The sums by `divisor`, in order of resources, and starts anew.
+  // The sums by `divisor`, in the order in which resources were first added, and starts anew.
   std::vector<FlowHop> Take(std::uint64_t divisor);
 
  private:
@@ -47,8 +72,8 @@ class HopSum {
   std::vector<std::uint32_t> resources_;  // with an amount
 };
 
-// What one payload byte of a flow takes of each resource when its parts move at these rates, in
-// order of resources; those of the minimal path where nothing moves. `sum` is room to reckon in.
+// What one payload byte of a flow takes of each resource when its parts move at these rates; those
+// of the minimal path where nothing moves. `sum` is room to reckon in.
 [[nodiscard]] std::vector<FlowHop> HopsOf(const DividedFlow& flow, const DividedRate& rate,
                                           HopSum& sum);
 

@@ -18,19 +18,20 @@ double Gbps(FlowRate rate) { return rate.bits_per_second() * 1e-9; }
 // Two flows of one full minimal path, with two more ways: the path is shared, and each has half of
 // either way beside it.
 TEST(DivideFlows, FillsMinimalPathsFirstAndDetoursWithTheRest) {
+  FlowNetwork network({});
   const std::vector<Rate> capacities(3, k100Gb);
   const std::vector<FlowHop> minimal = {{0}};
-  const std::vector<std::vector<FlowHop>> detours = {{{1}}, {{2}}};
+  const Ways detours(std::vector<std::vector<FlowHop>>{{{1}}, {{2}}});
   const FlowRate limit{FlowRate{static_cast<std::uint64_t>(k100Gb.bits_per_second()) << 10}};
   const auto rates =
-      DivideFlows(std::vector<DividedFlow>(2, {minimal, detours, limit}), capacities);
+      DivideFlows(std::vector<DividedFlow>(2, {minimal, &detours, limit}), capacities, network);
   for (const DividedRate& rate : rates) {
     EXPECT_NEAR(Gbps(rate.minimal), 50, 1e-6);
     EXPECT_NEAR(Gbps(rate.sum()), 100, 1e-6);  // the limit
     EXPECT_EQ(rate.detours[0], rate.detours[1]);
   }
   const auto alone =
-      DivideFlows(std::vector<DividedFlow>(1, {minimal, detours, limit}), capacities);
+      DivideFlows(std::vector<DividedFlow>(1, {minimal, &detours, limit}), capacities, network);
   EXPECT_NEAR(Gbps(alone[0].minimal), 100, 1e-6);
   EXPECT_EQ(alone[0].sum(), alone[0].minimal);
 }
@@ -38,13 +39,15 @@ TEST(DivideFlows, FillsMinimalPathsFirstAndDetoursWithTheRest) {
 // Of two ways one is full with another flow's minimal path. A packet draws each of the two as
 // often: half of the flow may take the other, were that as fast as its own path.
 TEST(DivideFlows, GoesByOtherWaysWhereOneIsFullAsFarAsPacketsDrawThem) {
+  FlowNetwork network({});
   const std::vector<Rate> capacities = {Rate::GigabitsPerSecond(30), k100Gb, k100Gb};
   const std::vector<FlowHop> mine = {{0}};
   const std::vector<FlowHop> other = {{1}};
-  const std::vector<std::vector<FlowHop>> detours = {{{1}}, {{2}}};
+  const Ways detours(std::vector<std::vector<FlowHop>>{{{1}}, {{2}}});
   const FlowRate limit{static_cast<std::uint64_t>(k100Gb.bits_per_second()) << 10};
   const auto rates =
-      DivideFlows(std::vector<DividedFlow>{{mine, detours, limit}, {other, {}, limit}}, capacities);
+      DivideFlows(std::vector<DividedFlow>{{mine, &detours, limit}, {other, nullptr, limit}},
+                  capacities, network);
   EXPECT_NEAR(Gbps(rates[0].minimal), 30, 1e-6);
   EXPECT_EQ(rates[0].detours[0].units, 0);
   EXPECT_NEAR(Gbps(rates[0].detours[1]), 30, 1e-6);
@@ -53,15 +56,15 @@ TEST(DivideFlows, GoesByOtherWaysWhereOneIsFullAsFarAsPacketsDrawThem) {
 
 TEST(HopsOf, WeighsBothPartsByWhatTheyMove) {
   const std::vector<FlowHop> minimal = {{0}, {3}};
-  const std::vector<std::vector<FlowHop>> detours = {{{1}, {3}}, {{2}, {3}}};
+  const Ways detours(std::vector<std::vector<FlowHop>>{{{1}, {3}}, {{2}, {3}}});
   HopSum sum;
   const auto hops =
-      HopsOf({minimal, detours, {}}, {.minimal = {100}, .detours = {{150}, {150}}}, sum);
+      HopsOf({minimal, &detours, {}}, {.minimal = {100}, .detours = {{150}, {150}}}, sum);
   ASSERT_EQ(hops.size(), 4);
   EXPECT_EQ(hops[0].weight, FlowHop::kOne / 4);
-  EXPECT_EQ(hops[1].weight, FlowHop::kOne / 8 * 3);
+  EXPECT_EQ(hops[1].weight, FlowHop::kOne);  // the last hop, of all
   EXPECT_EQ(hops[2].weight, FlowHop::kOne / 8 * 3);
-  EXPECT_EQ(hops[3].weight, FlowHop::kOne);
+  EXPECT_EQ(hops[3].weight, FlowHop::kOne / 8 * 3);
 }
 
 // 72 hosts of p = 2, a = 4, h = 2, g = 9. Endless flows to the next group, as shares of hosts'

@@ -70,6 +70,30 @@ FlowNetwork::FlowNetwork(std::span<const Rate> capacities) {
   for (const Rate capacity : capacities) AddResource(capacity);
 }
 
+void FlowNetwork::Restart(std::span<const Rate> capacities) {
+  std::vector<std::vector<Active>> lists;
+  lists.reserve(resources_.size());
+  for (Resource& resource : resources_) lists.push_back(std::move(resource.active));
+  resources_.clear();
+  resources_.reserve(capacities.size());
+  for (const Rate capacity : capacities) AddResource(capacity);
+  for (std::size_t i = 0; i < std::min(lists.size(), resources_.size()); ++i) {
+    lists[i].clear();
+    resources_[i].active = std::move(lists[i]);
+  }
+  bundles_.clear();
+  shares_.clear();
+  hops_.clear();
+  free_.clear();
+  buckets_.assign(1, kNobody);
+  bucket_mask_ = 0;
+  completions_ = EventQueue();
+  dirty_.clear();
+  changed_.clear();
+  pending_.clear();
+  now_ = Time();
+}
+
 void FlowNetwork::AddResource(Rate capacity) {
   Resource& resource = resources_.emplace_back();
   resource.capacity = Units(capacity);

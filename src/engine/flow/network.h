@@ -58,6 +58,8 @@ class FlowNetwork {
   explicit FlowNetwork(std::span<const Rate> capacities);
   // Its number is the next one.
   void AddResource(Rate capacity);
+  // As one newly made, but with the memory that it has.
+  void Restart(std::span<const Rate> capacities);
 
   // Capacity in the units of weight x rate.
   [[nodiscard]] static Uint128 Units(Rate capacity);

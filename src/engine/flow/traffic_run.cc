@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/none.h"
 #include "engine/flow/detour_split.h"
 #include "engine/flow/link_use.h"
 #include "engine/flow/network.h"
@@ -33,6 +34,34 @@ std::vector<FlowHop> FlowHops(std::span<const Hop> hops) {
   }
   return made;
 }
+
+// The resources that flows have crossed so far, numbered as they came: of a fabric of thousands,
+// some hundreds.
+class CrossedResources {
+ public:
+  // Takes hops to these numbers, and back.
+  void Number(std::span<FlowHop> hops, std::span<const Rate> capacities) {
+    for (FlowHop& hop : hops) {
+      if (hop.resource >= numbers_.size()) numbers_.resize(capacities.size(), kNone);
+      std::uint32_t& number = numbers_[hop.resource];
+      if (number == kNone) {
+        number = static_cast<std::uint32_t>(resources_.size());
+        resources_.push_back(hop.resource);
+        capacities_.push_back(capacities[hop.resource]);
+      }
+      hop.resource = number;
+    }
+  }
+  void Restore(std::span<FlowHop> hops) const {
+    for (FlowHop& hop : hops) hop.resource = resources_[hop.resource];
+  }
+  [[nodiscard]] std::span<const Rate> capacities() const { return capacities_; }
+
+ private:
+  std::vector<std::uint32_t> numbers_;    // by resource; kNone: not crossed
+  std::vector<std::uint32_t> resources_;  // by number
+  std::vector<Rate> capacities_;          // by number
+};
 
 class FlowTrafficRun {
  public:
@@ -91,15 +120,17 @@ class FlowTrafficRun {
   std::vector<std::vector<FlowHop>> hops_;  // by flow, while it moves: as it does now
   std::vector<Time> latencies_;             // by flow: of its route
   std::vector<std::uint32_t> activations_;  // by trigger
-  // Of a flow that may leave its minimal path in part.
+  // Of a flow that may leave its minimal path in part, by the numbers of crossed_.
   struct Parts {
     std::vector<FlowHop> minimal;
-    std::vector<std::vector<FlowHop>> detours;
+    Ways detours;
     FlowRate limit;
     Bytes moved{0};  // whole bytes that carried_ has
   };
   bool divides_;
-  bool changed_ = false;              // flows have come or gone since they were divided
+  bool changed_ = false;  // flows have come or gone since they were divided
+  CrossedResources crossed_;
+  FlowNetwork room_{{}};              // for Divide
   std::vector<Parts> parts_;          // by flow, while it moves; empty unless divides_
   std::vector<std::uint32_t> fresh_;  // posted now, and not divided yet
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
@@ -154,10 +185,13 @@ void FlowTrafficRun::Post(std::uint32_t index, Time now) {
     hops_[index] = std::move(hops);
     return;
   }
+  crossed_.Number(hops, capacities_);
   parts_[index] = {.minimal = std::move(hops), .detours = {}, .limit = limit};
   for (const std::vector<Hop>& way : router_.FindDetours(
            placement_.endpoint(flow.source), placement_.endpoint(flow.destination), index)) {
-    parts_[index].detours.push_back(FlowHops(way));
+    std::vector<FlowHop> detour = FlowHops(way);
+    crossed_.Number(detour, capacities_);
+    parts_[index].detours.Add(detour);
   }
   fresh_.push_back(index);
   changed_ = true;
@@ -185,14 +219,15 @@ void FlowTrafficRun::Divide(Time now) {
   std::vector<DividedFlow> divided;
   for (const FlowNetwork::Rest& rest : flows) {
     const Parts& parts = parts_[rest.owner];
-    divided.push_back({parts.minimal, parts.detours, parts.limit});
+    divided.push_back({parts.minimal, &parts.detours, parts.limit});
   }
-  const std::vector<DividedRate> rates = DivideFlows(divided, capacities_);
+  const std::vector<DividedRate> rates = DivideFlows(divided, crossed_.capacities(), room_);
   HopSum sum;
   for (std::size_t i = 0; i < flows.size(); ++i) {
     const std::uint32_t flow = flows[i].owner;
     const FlowRate both = rates[i].sum();
     hops_[flow] = HopsOf(divided[i], rates[i], sum);
+    crossed_.Restore(hops_[flow]);
     if (flows[i].work == 0) {  // posted now
       network_.Start(flow, hops_[flow], both, traffic_.flows[flow].bytes, now);
     } else {
