@@ -285,6 +285,11 @@ Result<void> CheckWords(const CLI::App& app, const std::vector<std::string>& arg
                  DidYouMean(command, commands, "`trunkline --help` lists them"));
   }
   const std::vector<std::string> flags = FlagNames(*app.get_subcommand(command));
+  // Each verb of `fabric` has a page of its own.
+  const bool is_verb =
+      command == "fabric" && arguments.size() > 1 &&
+      std::ranges::find(FabricVerbs(), arguments[1], &FabricVerb::name) != FabricVerbs().end();
+  const std::string page = is_verb ? command + " " + arguments[1] : command;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument == "--") break;
@@ -304,9 +309,8 @@ Result<void> CheckWords(const CLI::App& app, const std::vector<std::string>& arg
                    fmt::format("write {} {}", flag, option->get_type_name()));
     }
     if (std::ranges::find(flags, flag) == flags.end()) {
-      return Error(
-          "TL1001", fmt::format("unknown flag '{}' of `trunkline {}`", flag, command),
-          DidYouMean(flag, flags, fmt::format("`trunkline {} --help` lists them", command)));
+      return Error("TL1001", fmt::format("unknown flag '{}' of `trunkline {}`", flag, command),
+                   DidYouMean(flag, flags, fmt::format("`trunkline {} --help` lists them", page)));
     }
   }
   return {};
