@@ -228,12 +228,10 @@ void AddHops(const FlowProblem& problem, const Classes& connections, const Class
   }
 }
 
-// Folding looks at every connection several times: not worth it when each is used about once.
 bool CanPay(const FlowProblem& problem) {
   constexpr std::size_t kFew = 10'000;  // a few milliseconds at most
   if (problem.connections.size() < kFew) return true;
-  constexpr std::uint64_t kUses = 8;
-  const std::uint64_t enough = kUses * problem.connections.size();
+  const std::uint64_t enough = kUsesWorthFolding * problem.connections.size();
   std::uint64_t uses = 0;
   for (const FlowProblem::Rank& rank : problem.ranks) {
     const ProgramShape& shape = problem.shapes[rank.program];

@@ -37,6 +37,10 @@ struct Folding {
   }
 };
 
+// Folding looks at every connection several times: it is not worth it where each is used less
+// often.
+inline constexpr std::uint64_t kUsesWorthFolding = 8;
+
 // Every rank by itself, or the first `period` of a rotation.
 [[nodiscard]] Folding Unfolded(const FlowProblem& problem);
 

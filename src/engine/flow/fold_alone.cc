@@ -75,10 +75,23 @@ void AddConnections(const FlowProblem& whole, std::uint32_t first,
 
 }  // namespace
 
+bool IsWorthFolding(const Pattern& pattern, std::uint32_t collective) {
+  const Schedule& schedule = pattern.schedule(collective);
+  const std::uint64_t enough = kUsesWorthFolding * pattern.pairs.size();
+  std::uint64_t ops = 0;
+  for (Participant member = 0; member < pattern.members() && ops < enough; ++member) {
+    for (std::uint32_t channel = 0; channel < schedule.channels(); ++channel) {
+      ops += schedule.op_count(member, channel);
+    }
+  }
+  return ops >= enough;
+}
+
 std::optional<LoneCollective> FoldAlone(const FlowProblem& problem, std::uint32_t communicator,
                                         std::uint32_t collective) {
   const FlowProblem::Communicator& whole = problem.communicators[communicator];
   const Pattern& pattern = problem.patterns[whole.pattern];
+  if (!IsWorthFolding(pattern, collective)) return std::nullopt;
   const auto use =
       std::ranges::lower_bound(pattern.uses, collective, {}, &Pattern::Use::collective);
 

@@ -87,9 +87,10 @@ void CollectiveMemo::FindProfiles(const TaskGraph& graph, const std::vector<char
   for (std::uint32_t group = 0; group < groups_.size(); ++group) {
     const std::vector<std::uint32_t>& members = groups_.members_of[group];
     const std::uint32_t first = pattern_of(members[0]);
-    const bool repeats = folds_ || std::ranges::any_of(*runs[group], [&](const auto& run) {
-                           return by_pattern[{first, run.first}] > 1;
-                         });
+    const bool pays = std::ranges::any_of(*runs[group], [&](const auto& run) {
+      return by_pattern[{first, run.first}] > 1 ||
+             (folds_ && IsWorthFolding(problem_.patterns[first], run.first));
+    });
     const bool covered = std::ranges::all_of(members, [&](std::uint32_t member) {
       const Pattern& pattern = problem_.patterns[pattern_of(member)];
       return withdrawn[pattern_of(member)] == 0 && pattern.members() > 1 &&
@@ -97,7 +98,7 @@ void CollectiveMemo::FindProfiles(const TaskGraph& graph, const std::vector<char
                return Synchronises(graph.collectives()[use.collective].spec);
              });
     });
-    if (!repeats || !covered) continue;
+    if (!pays || !covered) continue;
     profile_of_[group] = ProfileOf(group);
     for (const auto& [collective, count] : *runs[group]) {
       planned_[{profile_of_[group], collective}] += count;
